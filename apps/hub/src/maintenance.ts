@@ -13,6 +13,7 @@ import type { Hub } from './hub.ts'
 import type { Log } from './log.ts'
 import { embedWaiting } from './pipelines/embed-waiting.ts'
 import { forgetQuestions } from './pipelines/note-retrievals.ts'
+import { forgetDigests } from './pipelines/words-digest.ts'
 import { rememberedMs } from './routes/idempotency.ts'
 import { pauseWritesWhenSilent } from './trust/heartbeat.ts'
 import { promoteAuthors } from './trust/promotion.ts'
@@ -51,6 +52,7 @@ async function forgetOld(hub: Hub) {
   const counted = new Date(Date.now() - 60 * 60 * 1000)
   await deleteSome(hub, rateLimits, lt(rateLimits.expire, counted))
   const forgottenQuestions = await forgetQuestions(hub)
+  await forgetDigests(hub)
   const expiredEntries = await sweepAll(database, clock() - clocksApart, config.databaseTimeoutMs)
   return { forgottenAnswers, forgottenQuestions, expiredEntries }
 }

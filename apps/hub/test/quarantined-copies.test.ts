@@ -70,6 +70,7 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     ['when it was repeated before', ['save', 'quarantine']],
     ['when it is repeated after', ['quarantine', 'save']],
     ['when its author deletes it', ['quarantine', 'save', 'delete']],
+    ['when its author has deleted it', ['quarantine', 'delete', 'save']],
   ])('stay copies that nobody finds where their author repeats it, %s', async (_, steps) => {
     const first = await save(thief)
     let again = ''
@@ -150,6 +151,44 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     expect(await stateOf(again)).toEqual([-1, first])
     await decide(`restore/${first}`)
     expect(await stateOf(again)).toEqual([0, null])
+  })
+
+  it.each([
+    ['at once', false],
+    ['when it is embedded later', true],
+  ])(
+    'word for word are known after their author deleted it, %s, and of nobody else',
+    async (_, embedAsync) => {
+      const first = await save(thief)
+      await decide(`quarantine/${first}`)
+      await thief.delete(first)
+      hub = await openHub(database(), { ...noLimits, embedAsync }, { clock: () => now++ })
+      const repeat = async (agent: TestAgent, content: string): Promise<[id: string, similar: object[]]> => {
+        const { id, similar } = await agent.save({ content, tags })
+        await hub.embedWaiting()
+        return [id, similar]
+      }
+      const [again, similar] = await repeat(thief, lesson('redis').toUpperCase().replaceAll(' ', ' \u200b- '))
+      expect([await stateOf(again), similar]).toEqual([[-1, first], []])
+      const [copy] = await repeat(ada, lesson('redis'))
+      expect(await stateOf(copy)).toEqual([0, null])
+      const [other] = await repeat(thief, lesson('kafka'))
+      expect(await stateOf(other)).toEqual([0, null])
+
+      await ada.delete(copy)
+      await decide(`restore/${first}`)
+      expect(await stateOf(again)).toEqual([0, null])
+    },
+  )
+
+  it('word for word count as what they say 90 days after their author deleted it', async () => {
+    const first = await save(thief)
+    await decide(`quarantine/${first}`)
+    await thief.delete(first)
+    now += 90 * 24 * 60 * 60 * 1000
+    await decide('heartbeat')
+    await hub.maintain()
+    expect(await stateOf(await save(thief))).toEqual([0, null])
   })
 
   it('of which their author wrote one that is in quarantine stay copies of that when the other is withdrawn', async () => {

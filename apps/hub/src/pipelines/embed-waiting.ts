@@ -125,9 +125,13 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
         .update(memories)
         .set({
           ...values,
-          duplicateOf: isLeft ? values.duplicateOf : null,
+          // When it was written it repeated what its author had deleted in quarantine.
+          duplicateOf: sql`coalesce(${memories.duplicateOf}, ${isLeft ? values.duplicateOf : null}::uuid)`,
           // A memory that was put in quarantine meanwhile stays there.
-          quality: sql`case when ${memories.quality} <= -2 then ${memories.quality} else ${values.quality}::smallint end`,
+          quality: sql`case
+            when ${memories.quality} <= -2 then ${memories.quality}
+            when ${memories.duplicateOf} is not null then -1
+            else ${values.quality}::smallint end`,
           embeddingModel: embedder.model,
           embedAfter: null,
         })

@@ -9,6 +9,7 @@ import { callReferring, changeMemories, refersToDeleted, rowsAtOnce } from '../t
 import { countedCitations } from '../trust/counted-citations.ts'
 import { type Decision, noteDecision } from '../trust/decisions.ts'
 import { copiesOf, otherOriginal, repeatsOnly } from '../trust/freed-copies.ts'
+import { wordsDigest } from './words-digest.ts'
 
 type Reader = Pick<Principal, 'id'>
 
@@ -152,7 +153,7 @@ const isDisabled = async (transaction: Database, id: string): Promise<boolean> =
 async function removeMemory(
   hub: Hub,
   transaction: Database,
-  { id, agentId: authorId }: { id: string; agentId: string },
+  { id, agentId: authorId, content }: { id: string; agentId: string; content: string },
 ): Promise<'deleted' | 'tombstone'> {
   // Locks the memory, so that neither a citation nor a quarantine comes between the check and the deletion.
   const [locked] = await transaction
@@ -179,6 +180,7 @@ async function removeMemory(
         embedding: null,
         nextEmbedding: null,
         deletedAt: new Date(hub.clock()),
+        ...(isHidden ? { wordsDigest: wordsDigest(authorId, content) } : {}),
       })
       .where(and(eq(memories.id, id), isNull(memories.deletedAt)))
     return 'tombstone'

@@ -9,6 +9,7 @@ import { visibleLength } from '../visible-text.ts'
 import { currentModel, modelWasReplaced } from './current-model.ts'
 import { embedText } from './embed.ts'
 import { judgeMemory } from './judge-memory.ts'
+import { wordsDigest } from './words-digest.ts'
 
 export interface NewMemory {
   content: string
@@ -119,6 +120,7 @@ async function storeMemory(
       crowded: judged?.values.crowded ?? false,
       duplicateOf: judged?.values.duplicateOf ?? null,
       links: JSON.stringify(answer.similar),
+      words: wordsDigest(author.id, content),
       route: claim?.route ?? null,
       key: claim?.key ?? null,
       fingerprint: claim?.fingerprint ?? null,
@@ -138,7 +140,8 @@ const sameClaim = sql`agent_id = ${placeholder('agent')}::uuid and route = ${pla
 /**
  * Joins the links to `memories` and locks them, because a linked one may be deleted meanwhile. The exchange of
  * vectors locks the table, so a write that waited for it reads the new model. The quarantine of an agent locks its row,
- * so that no memory of it is written beside those that it hides.
+ * so that no memory of it is written beside those that it hides. What its author deleted in quarantine and says again is
+ * a copy of the tombstone.
  */
 const insertMemory = prepared<{ id: string | null; model: string | null; mayWrite: boolean }>(sql`
   with claimed as (
@@ -150,6 +153,10 @@ const insertMemory = prepared<{ id: string | null; model: string | null; mayWrit
     from jsonb_array_elements(${placeholder('links')}::text::jsonb) as link
       join memories m on m.id = (link ->> 'id')::uuid and m.deleted_at is null
     for key share of m
+  ), withdrawn as (
+    select id from memories
+    where agent_id = ${placeholder('agent')}::uuid and words_digest = ${placeholder('words')} and quality <= -2
+    order by created_at, id limit 1 for key share
   ), author as materialized (
     select a.id from agents a where a.id = ${placeholder('agent')}::uuid and a.disabled_at is null for share
   ), kept as (
@@ -158,15 +165,19 @@ const insertMemory = prepared<{ id: string | null; model: string | null; mayWrit
     select ${placeholder('id')}::uuid, ${placeholder('shortId')}, author.id,
       ${placeholder('content')}, array(select jsonb_array_elements_text(${placeholder('tags')}::text::jsonb)),
       ${placeholder('sourceUrl')}, to_timestamp(${placeholder('now')}::float8 / 1000),
-      ${placeholder('vector')}::text::vector, ${placeholder('model')}, ${placeholder('quality')}::smallint,
+      ${placeholder('vector')}::text::vector, ${placeholder('model')},
+      case when exists (select from withdrawn) then -1 else ${placeholder('quality')}::smallint end,
       ${placeholder('crowded')}::boolean,
-      (select linked.id from linked where linked.id = ${placeholder('duplicateOf')}::uuid)
+      coalesce(
+        (select id from withdrawn), (select linked.id from linked where linked.id = ${placeholder('duplicateOf')}::uuid)
+      )
     from author where ${currentModel} = ${placeholder('model')}
       and (${placeholder('key')}::text is null or exists (select from claimed))
     returning id
   ), links as (
     insert into memory_links (memory_id, related_id, relation, similarity)
     select kept.id, linked.id, relation, similarity from kept, linked
+    union all select kept.id, withdrawn.id, 'duplicate_candidate', 1 from kept, withdrawn
   ), answered as (
     update idempotency_keys set status = 201, body = ${placeholder('answer')}
     where ${sameClaim} and exists (select from kept)

@@ -79,6 +79,8 @@ export const memories = pgTable(
     /** How many trusted agents other than its author it was returned to: each counts once. */
     retrievalCount: integer('retrieval_count').notNull().default(0),
     deletedAt: instant('deleted_at'),
+    /** Of a tombstone of what was in quarantine, for a while: a digest of its words, which its author may repeat. */
+    wordsDigest: text('words_digest'),
   },
   (table) => [
     unique('memories_short_id').on(table.shortId),
@@ -95,6 +97,9 @@ export const memories = pgTable(
       .where(sql`${table.embedding} is null and ${table.deletedAt} is null`),
     // A deletion looks for the copies of what it deletes.
     index('memories_duplicate_of').on(table.duplicateOf).where(sql`${table.duplicateOf} is not null`),
+    index('memories_words_digest')
+      .on(table.agentId, table.wordsDigest)
+      .where(sql`${table.wordsDigest} is not null`),
     check('memories_quality_range', sql`${table.quality} between -2 and 0`),
   ],
 )
