@@ -1,6 +1,7 @@
 import { memories, memoryLinks } from '@recall/store-postgres'
 import { eq, inArray } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { gate, gated } from './held-statements.ts'
 import { engines, lesson, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 
@@ -260,6 +261,21 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     await database().insert(memoryLinks).values(link)
     await decide(`quarantine/${stolen}`)
     expect([(await stateOf(first))[1], (await stateOf(second))[1]]).toEqual([null, first])
+  })
+
+  it('of an agent that has many are looked for together when it is restored', async () => {
+    const saved = [await save(thief), await save(thief, 'kafka'), await save(thief, 'nginx')]
+    await decide(`agents/${thief.id}/quarantine`)
+    const { open: letAllGo, opened } = gate()
+    let looking = 0
+    const together = gated(database(), /near_0/, async (send) => {
+      if (++looking === saved.length) letAllGo()
+      await opened
+      return send()
+    })
+    hub = await openHub(together, noLimits, { clock: () => now++ })
+    await decide(`agents/${thief.id}/restore`)
+    for (const id of saved) expect(await stateOf(id)).toEqual([-1, null])
   })
 
   it('of an agent that repeats itself have one original when it is restored', async () => {

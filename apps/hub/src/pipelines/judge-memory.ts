@@ -164,7 +164,9 @@ export async function keepLinks(
     relation,
     similarity: memory.similarity,
   }))
-  await transaction.insert(memoryLinks).values(rows).onConflictDoNothing()
+  // In one order for everybody: memories that are linked to each other may be so at the same moment, from both sides.
+  const inOrder = rows.sort((a, b) => (a.memoryId + a.relatedId < b.memoryId + b.relatedId ? -1 : 1))
+  await transaction.insert(memoryLinks).values(inOrder).onConflictDoNothing()
 }
 
 const relationOf = ({ config }: Hub, { similarity }: NearMemory): 'duplicate_candidate' | 'similar' =>

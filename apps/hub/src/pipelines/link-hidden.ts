@@ -1,8 +1,12 @@
 import { memories } from '@recall/store-postgres'
 import { and, eq, isNotNull, lte, type SQL } from 'drizzle-orm'
+import pLimit from 'p-limit'
 import type { Hub } from '../hub.ts'
 import { callReferring } from '../trust/change-memories.ts'
 import { keepLinks, linksOf, lockLinked } from './judge-memory.ts'
+
+/** Memories that are linked at the same moment: an agent may have thousands, and each one is a search. */
+const linkedAtOnce = 4
 
 /**
  * Links memories in quarantine to what others wrote meanwhile, who were not compared with them. Without the links none
@@ -14,7 +18,8 @@ export async function linkHidden(hub: Hub, among: SQL): Promise<void> {
   const { database, call } = hub
   const hidden = and(among, lte(memories.quality, -2), isNotNull(memories.embedding))
   const rows = await call(() => database.select({ id: memories.id }).from(memories).where(hidden))
-  for (const { id } of rows) await callReferring(hub, () => linkOne(hub, id))
+  const inTurn = pLimit(linkedAtOnce)
+  await Promise.all(rows.map(({ id }) => inTurn(() => callReferring(hub, () => linkOne(hub, id)))))
 }
 
 async function linkOne(hub: Hub, id: string): Promise<void> {
@@ -26,6 +31,7 @@ async function linkOne(hub: Hub, id: string): Promise<void> {
   if (!memory?.embedding) return
   const self = { id, createdAt: memory.createdAt.toISOString() }
   const { links } = await linksOf(hub, memory.agentId, memory.content, memory.embedding, self)
+  if (links.length === 0) return
   await hub.database.transaction(async (transaction) => {
     await keepLinks(transaction, id, await lockLinked(transaction, links))
   })
