@@ -12,15 +12,17 @@ export const rowsAtOnce = 500
  *
  * @param change what is set, in SQL
  * @param condition no longer selects a memory that was changed
+ * @param given a common table expression that both may name
  * @returns how many were changed
  */
-export async function changeMemories(hub: Hub, change: SQL, condition: SQL): Promise<number> {
+export async function changeMemories(hub: Hub, change: SQL, condition: SQL, given?: SQL): Promise<number> {
+  const before = given ? sql`with ${given}` : sql``
   for (let changed = 0; ; ) {
     const rows = await callReferring(hub, () =>
       rowsOf(
         hub.database,
         sql`
-          update memories set ${change}
+          ${before} update memories set ${change}
           where id in (
             select id from memories where ${condition} order by id limit ${rowsAtOnce} for no key update
           )

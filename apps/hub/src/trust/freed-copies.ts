@@ -54,9 +54,15 @@ const remains = ({ thresholds }: Hub['config'], gone: SQL): SQL => sql`(
  * @returns how many are of low signal no more
  */
 export async function freeCopies(hub: Hub, gone: SQL): Promise<number> {
-  const marked = copiesOf(gone)
-  const freed = await changeMemories(hub, sql`quality = 0`, sql`${marked} and ${repeatsOnly(hub, gone)}`)
-  await changeMemories(hub, sql`duplicate_of = ${otherOriginal(hub, gone)}`, marked)
+  // Looked for once, however many conditions name them.
+  const given = sql`gone as materialized (${gone})`
+  const named = sql`select id from gone`
+  // First, and by itself: they are few, which the planner cannot know. What others change meanwhile is looked at again.
+  const marked = sql`id = any(array(select id from memories where ${copiesOf(named)}))
+    and (duplicate_of in (${named})) is true`
+  const alone = sql`${marked} and ${repeatsOnly(hub, named)}`
+  const freed = await changeMemories(hub, sql`quality = 0`, alone, given)
+  await changeMemories(hub, sql`duplicate_of = ${otherOriginal(hub, named)}`, marked, given)
   return freed
 }
 
