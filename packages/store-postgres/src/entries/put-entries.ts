@@ -27,7 +27,8 @@ export async function putEntries(
   shelf: Shelf,
   { overwrite, now, seen = false }: PutManner,
 ): Promise<void> {
-  const made = some.map((entry) => rowsFor(entry, shelf))
+  const made: Awaited<ReturnType<typeof rowsFor>>[] = []
+  for (const entry of some) made.push(await rowsFor(entry, shelf))
   const rows = made.map(({ row }) => row) as [Row, ...Row[]]
   const [{ place }] = rows
   // An expired entry counts as absent. An archive stores entries unchanged.
@@ -78,7 +79,7 @@ export const namingQuota = (place: string, quota: number): SQL => sql`
       || jsonb_build_object(${place}::text, ${quota}::bigint)
   )::text, true)`
 
-type Row = ReturnType<typeof rowsFor>['row']
+type Row = Awaited<ReturnType<typeof rowsFor>>['row']
 
 const { version: _, ...columns } = getTableColumns(entries)
 

@@ -64,7 +64,7 @@ async function recount(
   database: Database,
   row: Pick<typeof entries.$inferSelect, keyof typeof columns>,
 ): Promise<void> {
-  const units = unitRowsOf(entryOf({ ...row, vectors: null }))
+  const units = await unitRowsOf(entryOf({ ...row, vectors: null }))
   // An entry written before units existed has one unit, however long its text.
   const counted = units.length === row.unitCount ? units : [{ unit: 0, ...countedWords(row.text) }]
   const made = counted.map(({ unit, words, wordCount }) => ({ unit, words, wordCount }))

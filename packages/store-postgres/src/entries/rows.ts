@@ -100,8 +100,8 @@ export async function refuseTooLarge(
 }
 
 /** @throws MemoryError INVALID_INPUT for a vector or a text that Postgres cannot index */
-export function rowsFor(entry: Entry, shelf: Shelf): { row: NewRow; units: UnitRow[] } {
-  const units = unitRowsOf(entry)
+export async function rowsFor(entry: Entry, shelf: Shelf): Promise<{ row: NewRow; units: UnitRow[] }> {
+  const units = await unitRowsOf(entry)
   const { namespace, scope, key, tags, createdAt, updatedAt, accessedAt, accessCount } = entry
   const row = {
     place: placeId(entry, shelf),

@@ -1,3 +1,4 @@
+import { setImmediate as takeTurns } from 'node:timers/promises'
 import {
   conversationType,
   dateWords,
@@ -33,25 +34,35 @@ function unitsOf({ text, type }: Pick<Entry, 'text' | 'type'>): Unit[] {
   return units.length === 0 ? [{ start: 0, end: 0, line: 0, parts: 1 }] : units
 }
 
+/** Characters whose words are counted at a stretch, which takes some 50 ms: nothing else of the process goes on then. */
+const countedAtOnce = 100_000
+
 /** @throws MemoryError INVALID_INPUT for a vector that Postgres cannot hold */
-export function unitRowsOf(entry: Entry): UnitRow[] {
+export async function unitRowsOf(entry: Entry): Promise<UnitRow[]> {
   const { type, embedding } = entry
   const text = storableText(entry.text)
   const units = unitsOf({ text, type })
   // A single vector of the entry serves every unit.
   const whole = embedding && JSON.stringify(storableVector(embedding.vector))
-  return units.map(({ start, end, parts }, unit) => {
+  const rows: UnitRow[] = []
+  let pausedAt = 0
+  for (const [unit, { start, end, parts }] of units.entries()) {
+    if (end - pausedAt > countedAtOnce) {
+      pausedAt = end
+      await takeTurns()
+    }
     const own = text.slice(start, end)
     const vector = embedding?.units?.[unit]
     // Queries ask for the topic and the date of a conversation together, so its first unit holds its date.
     const counted = unit === 0 && units.length > 1 ? `${own}\n${dateWords(takenPlaceAt(entry))}` : own
-    return {
+    rows.push({
       unit,
       text: counted,
       ...countedWords(counted),
       parts,
       label: unitLabel(own, parts),
       embedding: vector ? JSON.stringify(storableVector(vector)) : whole,
-    }
-  })
+    })
+  }
+  return rows
 }
