@@ -130,6 +130,29 @@ it('stops when it is told to', async () => {
   await expect(answer).rejects.toThrow('enough')
 })
 
+it('sends less at once to a server that takes less', async () => {
+  const url = await serve((input) => (input.length > 10 ? { status: 413 } : good(input)))
+  const embedder = httpEmbedder(options(url))
+  const texts = Array.from({ length: 70 }, (_, i) => 'x'.repeat(i + 1))
+  const vectors = await embedder.embed(texts, 'document')
+  expect(vectors.map(([x, y]) => Math.round((x as number) / (y as number)))).toEqual(
+    texts.map((t) => t.length),
+  )
+  requests.length = 0
+  await embedder.embed(texts, 'document')
+  expect(Math.max(...requests.map(({ input }) => input.length))).toBeLessThanOrEqual(10)
+})
+
+it('gives up on a text that is refused alone, and goes on sending as many as before', async () => {
+  const url = await serve((input) => (input.includes('poison') ? { status: 400 } : good(input)))
+  const embedder = httpEmbedder(options(url))
+  const texts = ['a', 'b', 'c', 'poison']
+  await expect(embedder.embed(texts, 'document')).rejects.toThrow(/answered 400$/)
+  requests.length = 0
+  await embedder.embed(['a', 'b', 'c', 'd'], 'document')
+  expect(requests).toHaveLength(1)
+})
+
 it('sends no text that is empty or not well-formed: many servers refuse it, and all that came with it', async () => {
   const url = await serve(good)
   const texts = ['a', '', ' \n', 'b\ud800']

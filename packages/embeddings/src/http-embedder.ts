@@ -1,4 +1,12 @@
-import { type Embedder, invalidInput, MemoryError, MemoryErrorCode, readBody, redactText } from '@recall/core'
+import {
+  type Embedder,
+  invalidInput,
+  isMemoryError,
+  MemoryError,
+  MemoryErrorCode,
+  readBody,
+  redactText,
+} from '@recall/core'
 import * as z from 'zod/mini'
 import en from 'zod/v4/locales/en.js'
 import { parseMaxBatch } from './max-batch.ts'
@@ -13,7 +21,7 @@ export interface HttpEmbedderOptions {
   apiKey?: string
   /** Prefixes of queries and documents, if the model wants them, for example `search_query: `. */
   prefixes?: { query?: string; document?: string }
-  /** Texts in one request. Default 64. */
+  /** Most texts in one request, default 64: fewer where the server turns out to take fewer. */
   maxBatch?: number
   /** Timeout of one request in milliseconds; `Infinity` for none. Default 30,000. */
   timeoutMs?: number
@@ -39,20 +47,44 @@ export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
   const { model, dimensions, prefixes = {} } = options
   const maxBatch = parseMaxBatch(options.maxBatch ?? 64)
   const url = endpointOf(options.url)
+  const batches = { most: maxBatch }
   return {
     model,
     dimensions,
     maxBatch,
     async embed(texts, mode, { signal } = {}) {
-      const vectors: Float32Array[] = []
-      for (let i = 0; i < texts.length; i += maxBatch) {
-        const batch = texts.slice(i, i + maxBatch).map((text) => (prefixes[mode] ?? '') + sendable(text))
-        vectors.push(...(await embedBatch({ ...options, url }, batch, signal)))
-      }
-      return vectors
+      const sent = texts.map((text) => (prefixes[mode] ?? '') + sendable(text))
+      return embedInBatches(sent, batches, (batch) => embedBatch({ ...options, url }, batch, signal))
     },
   }
 }
+
+/**
+ * Of OpenAI's interface some servers take ten texts at once, or so many tokens, and say in their own ways that it were
+ * too many: what is refused goes in halves, and once that helped no more are sent at once.
+ */
+async function embedInBatches(
+  texts: string[],
+  batches: { most: number },
+  embed: (batch: string[]) => Promise<Float32Array[]>,
+): Promise<Float32Array[]> {
+  const vectors: Float32Array[] = []
+  while (vectors.length < texts.length) {
+    const batch = texts.slice(vectors.length, vectors.length + batches.most)
+    try {
+      vectors.push(...(await embed(batch)))
+    } catch (error) {
+      if (batch.length === 1 || !mayBeTooMuch(error)) throw error
+      const half = { most: Math.ceil(batch.length / 2) }
+      vectors.push(...(await embedInBatches(batch, half, embed)))
+      batches.most = Math.min(batches.most, half.most)
+    }
+  }
+  return vectors
+}
+
+const mayBeTooMuch = (error: unknown): boolean =>
+  isMemoryError(error) && [400, 413, 422].includes(Number(error.details?.status))
 
 const aModel = 'must be the name of the model on the server'
 const aLength = "must be the length of the model's vectors, a whole number above 0"
@@ -197,7 +229,7 @@ async function refusal(response: Response, { url }: HttpEmbedderOptions): Promis
     return new Retryable(new MemoryError(message, MemoryErrorCode.RATE_LIMITED), retryAfter(response))
   }
   if (response.status >= 500) return new Retryable(unavailable(message), retryAfter(response))
-  return unavailable(message)
+  return new MemoryError(message, MemoryErrorCode.UNAVAILABLE, { details: { status: response.status } })
 }
 
 /** The wait in milliseconds that a Retry-After header asks for in seconds, at most a minute. */
