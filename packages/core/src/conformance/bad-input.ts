@@ -79,6 +79,7 @@ export const badInput: Theme = {
         { ttll: 5 },
         'x',
         null,
+        new Map(),
       ]
       for (const wrong of options) {
         await refused('INVALID_INPUT', () => memory.write('long-term', 'bad', 1, wrong as WriteOptions))
@@ -103,6 +104,7 @@ export const badInput: Theme = {
         { sortOrder: 'up' },
         { size: 3 },
         null,
+        new Map(),
       ]
       for (const wrong of options) {
         await refused('INVALID_INPUT', () => memory.search('long-term', {}, wrong as SearchOptions))
@@ -125,6 +127,7 @@ export const badInput: Theme = {
         { embedding: [Number.NaN] },
         { filters: { type: undefined } },
         { words: 'a' },
+        new Map(),
       ]
       for (const wrong of queries)
         await refused('INVALID_INPUT', () => memory.search('long-term', wrong as SearchQuery))
@@ -145,6 +148,9 @@ export const badInput: Theme = {
         { type: '' },
         'all',
         null,
+        new Date(0),
+        new Map([['type', 'note']]),
+        Promise.resolve({ type: 'note' }),
       ]
       for (const wrong of filters) {
         await refused('INVALID_INPUT', () => memory.clear('long-term', wrong as ClearFilter))
@@ -161,6 +167,7 @@ export const badInput: Theme = {
         { dryRun: 'yes' },
         { scopes: ['working'] },
         null,
+        new Map(),
       ]) {
         await refused('INVALID_INPUT', () => memory.cleanup(wrong as object))
       }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import en from 'zod/v4/locales/en.js'
 import { MemoryError, MemoryErrorCode, type MemoryErrorContext } from '../errors.ts'
+import { isJsonObject } from '../json.ts'
 import { withoutSecrets } from '../redaction/redact.ts'
 import type { ValueSchema } from '../schemas.ts'
 import { type MemoryScope, memoryScopes } from '../scope.ts'
@@ -222,10 +223,15 @@ export const parseScope = (scope: MemoryScope): MemoryScope =>
 
 /** @throws MemoryError INVALID_INPUT with every problem and its path */
 export function parseInput<T>(schema: z.ZodMiniType<T>, input: unknown, name: string): T {
+  // A date, a map or a promise has no members: taken for a filter, it would be one that everything passes.
+  if (isInstance(input)) throw invalidInput(name, [{ path: [], message: 'must be a plain object' }])
   const result = schema.safeParse(input, { error: english })
   if (result.success) return result.data
   throw invalidInput(name, result.error.issues)
 }
+
+const isInstance = (input: unknown): boolean =>
+  typeof input === 'object' && input !== null && !Array.isArray(input) && !isJsonObject(input)
 
 /** The error that tells of every problem with an input, where it lies, without secrets that stand in names. */
 export function invalidInput(
