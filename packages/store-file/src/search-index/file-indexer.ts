@@ -39,7 +39,7 @@ export function createFileIndexer({ fileSystem, root, layout, slidExpiry }: File
     seen = stampAt(fileSystem, join(fromShown(root, source.path), name)),
   ): void => {
     if (!seen) {
-      for (const session of index.removeFile(folder, name)) promoteCopies(index, session)
+      readAgain(index, index.removeFile(folder, name))
       return
     }
     let file: TextFile | null
@@ -49,17 +49,17 @@ export function createFileIndexer({ fileSystem, root, layout, slidExpiry }: File
       index.putFile(unreadable({ folder, name, stamp: seen }, error as Error))
       return
     }
-    if (file) index.putFile({ folder, name, ...file, entries: entriesIn(source, name, file) })
+    if (!file) return
+    readAgain(index, index.putFile({ folder, name, ...file, entries: entriesIn(source, name, file) }))
   }
 
-  /** When the archive that owned a session's key goes, the oldest copy takes the key over. */
-  const promoteCopies = (index: SearchIndex, session: string): void => {
-    // All of them, as each may be a copy of another part.
-    for (const copy of index.displacedArchives(session)) {
-      index.forgetHash(copy.folder, copy.name)
-      const path = index.folders().find(({ id }) => id === copy.folder)?.path
+  /** Lets files whose key was another file's have it, the oldest copy of an archive first. */
+  const readAgain = (index: SearchIndex, files: readonly { folder: number; name: string }[]): void => {
+    for (const { folder, name } of files) {
+      index.forgetHash(folder, name)
+      const path = index.folders().find(({ id }) => id === folder)?.path
       const source = sources().find((candidate) => candidate.path === path)
-      if (source) indexFile(index, source, copy.folder, copy.name)
+      if (source) indexFile(index, source, folder, name)
     }
   }
 

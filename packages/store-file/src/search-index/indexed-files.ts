@@ -2,6 +2,7 @@ import { dateWords, foldLetters, jsonBytes, type Unit, unitLabel, wordsInIdentif
 import { unitsOf } from '../documents/file-entry.ts'
 import { contentHash } from '../files/digest.ts'
 import { type FileStamp, mixStamp, stampModulus } from '../files/file-stamp.ts'
+import { fileStem } from '../files/paths.ts'
 import type { LocatedEntry } from '../layout/sources.ts'
 import type { Database, Statement } from '../sqlite/driver.ts'
 import { joinTags, keptNamespace } from './document-row.ts'
@@ -32,6 +33,7 @@ interface FileRow extends FileStamp {
   id: number
   scope: number
   namespace: string
+  key: string
   units: number
   bytes: number
   session: string | null
@@ -55,14 +57,42 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
     sums.addToTotal(row.scope, row.namespace, -1, -row.bytes)
   }
 
-  /** Two files may claim one key, for example a copied archive: the later one gets a key of its own. */
-  const freeKey = (entry: LocatedEntry, name: string): string => {
-    const taken = sql('SELECT 1 FROM documents WHERE scope = ? AND namespace = ? AND key = ?')
-    const isTaken = (key: string): boolean =>
-      taken.get(scopeNumbers[entry.scope], keptNamespace(entry.namespace), key) !== undefined
-    if (!isTaken(entry.key)) return entry.key
-    const own = `${entry.key}${displaced(name)}`
-    return isTaken(own) ? `${own}@${Math.random().toString(36).slice(2)}` : own
+  const holderOf = (scope: number, namespace: string, key: string) =>
+    sql('SELECT id, name FROM documents WHERE scope = ? AND namespace = ? AND key = ?').get(
+      scope,
+      namespace,
+      key,
+    ) as { id: number; name: string } | undefined
+
+  /**
+   * Two files may claim one key, for example a copied archive: the stronger claim has it, else the earlier one, and the
+   * other file gets a key of its own.
+   */
+  const claimKey = ({ scope, namespace, key }: LocatedEntry, name: string): string => {
+    const find = (wanted: string) => holderOf(scopeNumbers[scope], keptNamespace(namespace), wanted)
+    const ownKey = (loser: string): string => {
+      const own = `${key}${displaced(loser)}`
+      return find(own) ? `${own}@${Math.random().toString(36).slice(2)}` : own
+    }
+    const holder = find(key)
+    if (!holder) return key
+    if (strengthOf(key, name) <= strengthOf(key, holder.name)) return ownKey(name)
+    sql('UPDATE documents SET key = ? WHERE id = ?').run(ownKey(holder.name), holder.id)
+    return key
+  }
+
+  /** Files that claim the key which a file had, and have keys of their own so far. */
+  const waitingFor = (name: string, { scope, namespace, key, session }: FileRow): NamedFile[] => {
+    if (claimedKey({ key, name }) !== key) return []
+    // Each copy of a session's archive may be one of another part.
+    if (session !== null)
+      return sql(
+        "SELECT folder, name FROM documents WHERE session = ? AND key LIKE '%@%' ORDER BY number",
+      ).all(session) as unknown as NamedFile[]
+    const behind = sql(
+      'SELECT folder, name, key FROM documents WHERE scope = ? AND namespace = ? AND key > ? AND key < ? ORDER BY name',
+    ).all(scope, namespace, `${key}@`, `${key}A`) as unknown as (NamedFile & { key: string })[]
+    return behind.filter((each) => claimedKey(each) === key)
   }
 
   const freeId = (): number => {
@@ -95,7 +125,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       file.name,
       scope,
       namespace,
-      scope === noScope ? `${file.folder}/${file.name}` : freeKey(entry, file.name),
+      scope === noScope ? `${file.folder}/${file.name}` : claimKey(entry, file.name),
       entry.type,
       joinTags(entry.tags),
       entry.created,
@@ -156,7 +186,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
 
   const fileRows = (folder: number, name: string) =>
     sql(
-      `SELECT id, scope, namespace, units, bytes, session, size, modified, changed, inode, hash FROM documents
+      `SELECT id, scope, namespace, key, units, bytes, session, size, modified, changed, inode, hash FROM documents
        WHERE folder = ? AND name = ? ORDER BY id`,
     ).all(folder, name) as FileRow[]
 
@@ -214,8 +244,12 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
         folder,
       ) as Iterable<FileStamp & { name: string }>,
 
-    /** @returns false when the content is unchanged; then only the stamp is updated */
-    putFile(file: IndexedFile): boolean {
+    /**
+     * If the content is unchanged, only the stamp is updated.
+     *
+     * @returns files that claim a key which this one gave up
+     */
+    putFile(file: IndexedFile): NamedFile[] {
       const known = fileRows(file.folder, file.name)
       const hash = contentHash(file.bytes)
       const [first] = known
@@ -233,30 +267,25 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
             known[i]?.id ?? -1,
           )
         })
-        return false
+        return []
       }
       for (const row of known) removeDocument(row)
       for (const entry of file.entries) addEntry(file, entry, hash)
       // A file without entries is recorded too, so that it is not read again at every check.
       if (file.entries.length === 0) insertDocument(file, noScope, emptyFile(file), 0, hash)
-      return true
+      return known.flatMap((row) =>
+        holderOf(row.scope, row.namespace, row.key) ? [] : waitingFor(file.name, row),
+      )
     },
 
-    /** @returns sessions whose archive went, so that a copy can take its key */
-    removeFile(folder: number, name: string): string[] {
+    /** @returns files that claim a key which this one had */
+    removeFile(folder: number, name: string): NamedFile[] {
       const known = fileRows(folder, name)
       const [first] = known
       if (!first) return []
       sums.addToFolder(folder, -1, stampModulus - mixStamp(first))
       for (const row of known) removeDocument(row)
-      return known.flatMap(({ session }) => session ?? [])
-    },
-
-    /** Files of a session that are indexed under a key that is not their own. */
-    displacedArchives(session: string): { folder: number; name: string }[] {
-      return sql(
-        "SELECT folder, name FROM documents WHERE session = ? AND key LIKE '%@%' ORDER BY number",
-      ).all(session) as { folder: number; name: string }[]
+      return known.flatMap((row) => waitingFor(name, row))
     },
 
     forgetHash(folder: number, name: string): void {
@@ -282,7 +311,17 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
   }
 }
 
-/** What follows its key in the index when another file has claimed it first. */
+/** A file, by the number of its folder. */
+interface NamedFile {
+  folder: number
+  name: string
+}
+
+/** As a store reads: a section of the file before any note, and the note that is written to before one of another name. */
+const strengthOf = (key: string, name: string): number =>
+  key.startsWith(`${name}#`) ? 2 : name === `${fileStem(key)}.md` ? 1 : 0
+
+/** What follows its key in the index when another file has it. */
 const displaced = (name: string): string => `@${name.replace(/\.md$/, '')}`
 
 /** The key that a file gives to its entry, by the key under which the index has it. */
