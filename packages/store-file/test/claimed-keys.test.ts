@@ -1,7 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { openFileMemory } from '../src/open-file-memory.ts'
+import { checkUp } from '../src/doctor.ts'
+import { defaultFileSystem } from '../src/files/file-system.ts'
+import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
 import { keysOf, open } from './memory-in-files.ts'
 
 // The machine may be busy with other tests.
@@ -20,6 +22,12 @@ describe('a key that two files claim', () => {
     expect(await again.read('long-term', 'A')).toBe('the harbour')
     expect(await keysOf(again, 'harbour')).toEqual(['A'])
     expect(await keysOf(again, 'lighthouse')).not.toContain('A')
+    const store = await openFileStore({ root })
+    const findings = checkUp(defaultFileSystem, store, { deep: false, fix: false })
+    expect(findings.find(({ ok }) => !ok)?.message).toBe(
+      "memory/long-term/A.md is not read by its key 'A', which another file has",
+    )
+    await store.close()
     rmSync(at('long-term', written))
     expect(await keysOf(again, 'lighthouse')).toEqual(['A'])
     expect(await again.read('long-term', 'A')).toContain('the lighthouse')

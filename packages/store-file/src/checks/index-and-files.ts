@@ -53,6 +53,16 @@ export function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boole
       "run 'recall reindex --model'; until then words alone find",
     )
   report('files', unreadable, 'all readable', 'correct these files by hand; nothing in them was changed')
+  const displaced = store.index.fresh().displacedNotes()
+  report(
+    'keys',
+    displaced.map(
+      ({ folder, name, claimed }) =>
+        `${folder}/${name} is not read by its key '${claimed}', which another file has`,
+    ),
+    'each file is read by its own',
+    'give these files other names',
+  )
   if (!deep) return
   const staleFiles = (): string[] =>
     store.index

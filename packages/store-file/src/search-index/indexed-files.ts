@@ -292,6 +292,17 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       sql("UPDATE documents SET hash = x'' WHERE folder = ? AND name = ?").run(folder, name)
     },
 
+    /** Notes that claim a key which another file has: they are found, and not read by it. */
+    displacedNotes(): { folder: string; name: string; claimed: string }[] {
+      const rows = sql(
+        `SELECT f.path AS folder, d.name AS name, d.key AS key FROM documents d JOIN folders f ON f.id = d.folder
+         WHERE d.key LIKE '%@%' AND d.session IS NULL AND d.scope <> ? ORDER BY folder, name`,
+      ).all(noScope) as unknown as { folder: string; name: string; key: string }[]
+      return rows
+        .map(({ folder, name, key }) => ({ folder, name, key, claimed: claimedKey({ key, name }) }))
+        .filter(({ key, claimed }) => claimed !== key)
+    },
+
     /** Files of which something could not be read, and why. */
     problems: () => withProblem(),
 
