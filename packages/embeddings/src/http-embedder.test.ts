@@ -224,6 +224,7 @@ it.each([
   [{ dimensions: undefined }, /^options.dimensions: must be the length of the model's vectors/],
   [{ dimensions: 1.5 }, /^options.dimensions: must be the length/],
   [{ dimensions: 0 }, /^options.dimensions: must be the length/],
+  [{ scripts: ['Klingon'] }, /^options.scripts.0: must be Unicode's name of a script/],
   [{ timeout: 20 }, /^options: Unrecognized key: "timeout"$/],
   [
     { prefixes: { qery: 'q: ', documents: 'd: ' } },
@@ -239,4 +240,10 @@ it('needs options', () => {
   expect(() => httpEmbedder(undefined as never)).toThrow(
     expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }),
   )
+})
+
+it('says which scripts its model knows, where it is told', () => {
+  const given = options('http://localhost:1/v1')
+  expect(httpEmbedder({ ...given, scripts: ['Latin', 'Cyrillic'] }).scripts).toEqual(['Latin', 'Cyrillic'])
+  expect(httpEmbedder(given)).not.toHaveProperty('scripts')
 })

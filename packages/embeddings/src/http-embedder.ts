@@ -21,6 +21,8 @@ export interface HttpEmbedderOptions {
   apiKey?: string
   /** Prefixes of queries and documents, if the model wants them, for example `search_query: `. */
   prefixes?: { query?: string; document?: string }
+  /** The scripts that the model knows, for example `['Latin']` (see `Embedder.scripts`). Default: all. */
+  scripts?: readonly string[]
   /** Most texts in one request, default 64: fewer where the server turns out to take fewer. */
   maxBatch?: number
   /** Timeout of one request in milliseconds; `Infinity` for none. Default 30,000. */
@@ -44,13 +46,14 @@ export interface HttpEmbedderOptions {
  */
 export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
   checkOptions(options)
-  const { model, dimensions, prefixes = {} } = options
+  const { model, dimensions, scripts, prefixes = {} } = options
   const maxBatch = parseMaxBatch(options.maxBatch ?? 64)
   const url = endpointOf(options.url)
   const batches = { most: maxBatch }
   return {
     model,
     dimensions,
+    ...(scripts ? { scripts } : {}),
     maxBatch,
     async embed(texts, mode, { signal } = {}) {
       const sent = texts.map((text) => (prefixes[mode] ?? '') + sendable(text))
@@ -88,6 +91,14 @@ const mayBeTooMuch = (error: unknown): boolean =>
 
 const aModel = 'must be the name of the model on the server'
 const aLength = "must be the length of the model's vectors, a whole number above 0"
+const aScript = "must be Unicode's name of a script, like Latin or Cyrillic"
+const isScript = (name: string): boolean => {
+  try {
+    return /^\w+$/.test(name) && new RegExp(`\\p{Script=${name}}`, 'u') !== undefined
+  } catch {
+    return false
+  }
+}
 /** Unlike `z.number()` it takes `Infinity`. */
 const notNegative = z.optional(
   z.custom<number>((given) => typeof given === 'number' && given >= 0, 'must be a number, 0 or more'),
@@ -101,6 +112,7 @@ const optionsSchema = z.strictObject({
   dimensions: z.int(aLength).check(z.positive(aLength)),
   apiKey: z.optional(z.string()),
   prefixes: z.optional(z.strictObject({ query: z.optional(z.string()), document: z.optional(z.string()) })),
+  scripts: z.optional(z.array(z.string().check(z.refine(isScript, aScript)))),
   maxBatch: whatever,
   timeoutMs: notNegative,
   retries: notNegative,
