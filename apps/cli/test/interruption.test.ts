@@ -157,5 +157,6 @@ it.runIf(process.platform !== 'win32')(
 it('a question that is answered with Ctrl-C ends the command like any other', async () => {
   const interrupted = Object.assign(new Error('Aborted with Ctrl+C'), { code: 'ABORT_ERR' })
   const shell = createShell(temporaryFolder(), interrupted)
+  await shell.run('init', '--target', 'claude')
   expect(await shell.run('uninit', '--purge')).toMatchObject({ code: 130, out: '' })
 })
