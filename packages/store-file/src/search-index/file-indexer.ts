@@ -6,7 +6,7 @@ import { folderOf, fromShown, isInside } from '../files/paths.ts'
 import { readText, type TextFile } from '../files/read-text.ts'
 import type { Layout } from '../layout/layout.ts'
 import { type LocatedEntry, type Source, sourcesOf } from '../layout/sources.ts'
-import { type IndexedFile, neverRead } from './indexed-files.ts'
+import { type IndexedFile, type NamedFile, neverRead } from './indexed-files.ts'
 import type { SearchIndex } from './search-index.ts'
 
 export interface FileIndexerOptions {
@@ -54,7 +54,7 @@ export function createFileIndexer({ fileSystem, root, layout, slidExpiry }: File
   }
 
   /** Lets files whose key was another file's have it, the oldest copy of an archive first. */
-  const readAgain = (index: SearchIndex, files: readonly { folder: number; name: string }[]): void => {
+  const readAgain = (index: SearchIndex, files: readonly NamedFile[]): void => {
     for (const { folder, name } of files) {
       index.forgetHash(folder, name)
       const path = index.folders().find(({ id }) => id === folder)?.path

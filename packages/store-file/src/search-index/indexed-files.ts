@@ -323,7 +323,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
 }
 
 /** A file, by the number of its folder. */
-interface NamedFile {
+export interface NamedFile {
   folder: number
   name: string
 }
