@@ -46,6 +46,7 @@ export function createFileIndexer({ fileSystem, root, layout, slidExpiry }: File
     try {
       file = readText(fileSystem, join(fromShown(root, source.path), name))
     } catch (error) {
+      // What it claimed is given to no other file: it may be readable again.
       index.putFile(unreadable({ folder, name, stamp: seen }, error as Error))
       return
     }
