@@ -7,6 +7,7 @@ import {
   type MemoryManager,
   type MemoryManagerOptions,
   type RankWeights,
+  rankWeights,
   type TypesOf,
   type ValueSchemas,
 } from '@recall/core'
@@ -52,21 +53,20 @@ export interface FileMemoryOptions<Schemas extends ValueSchemas = ValueSchemas>
 export async function openFileMemory<Schemas extends ValueSchemas = Record<never, never>>(
   options: FileMemoryOptions<Schemas>,
 ): Promise<MemoryManager<TypesOf<Schemas>>> {
+  const stores = await openFileStore(options)
   const { root, layout, create, ranking, onNotice, lockTimeoutMs, fileSystem, ...memory } = options
-  return createMemoryManager({ ...memory, stores: await openFileStore(options) })
+  return createMemoryManager({ ...memory, stores })
 }
 
 /** The store by itself, for tools that need to know where things lie in the files. */
 export async function openFileStore(settings: FileStoreSettings): Promise<FileStore> {
+  // First, because a program without types may give no settings.
+  const path = pathOf(settings?.root)
+  checkSettings(settings)
   const { fileSystem = defaultFileSystem, onNotice = () => {} } = settings
-  const path = pathOf(settings.root)
   const root = orUnusable(path, () => rootAt(fileSystem, path, settings.create === true))
   const layout = orUnusable(path, () => layoutOf(fileSystem, root, settings.layout))
   const { embedder, ranking, lockTimeoutMs } = settings
-  if (lockTimeoutMs !== undefined && !(lockTimeoutMs >= 0)) {
-    const message = `lockTimeoutMs is a number of milliseconds, 0 or more, not ${lockTimeoutMs}`
-    throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
-  }
   const openDatabase = await loadSqlite()
   return orUnusable(path, () =>
     createFileStore({ root, layout, fileSystem, openDatabase, onNotice, embedder, ranking, lockTimeoutMs }),
@@ -80,6 +80,21 @@ function pathOf(root: string): string {
     'root is the path of the folder that holds the memory, as a text that is not empty (a URL becomes one by fileURLToPath)',
     MemoryErrorCode.INVALID_INPUT,
   )
+}
+
+/** Before a root is created for them. */
+function checkSettings({ ranking = {}, onNotice, lockTimeoutMs }: FileStoreSettings): void {
+  const refuse = (message: string): never => {
+    throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
+  }
+  if (lockTimeoutMs !== undefined && !(lockTimeoutMs >= 0))
+    refuse(`lockTimeoutMs is a number of milliseconds, 0 or more, not ${lockTimeoutMs}`)
+  if (onNotice !== undefined && typeof onNotice !== 'function')
+    refuse('onNotice is a function that takes a text')
+  for (const [name, weight] of Object.entries(ranking)) {
+    if (!Object.hasOwn(rankWeights, name)) refuse(`ranking is of weights named in rankWeights, not ${name}`)
+    if (!Number.isFinite(weight)) refuse(`ranking is of weights that are numbers, which ${name} is not`)
+  }
 }
 
 /** The real path of the root, which is created first if that was asked for. */

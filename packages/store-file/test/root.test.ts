@@ -1,5 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { expect, it } from 'vitest'
@@ -10,21 +10,27 @@ import { openFileMemory } from '../src/open-file-memory.ts'
 import { readStatus } from '../src/status.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
-it('refuses a root that is no path, a layout that does not exist, and a time that is none', async () => {
-  const folder = temporaryRoot()
+it('refuses a setting that is none before it creates the root', async () => {
+  const folder = join(temporaryRoot(), 'new')
   for (const wrong of [
+    undefined,
     { root: undefined },
     { root: '' },
     { root: pathToFileURL(folder) },
-    { root: folder, layout: 'flat' },
+    { root: dirname(folder), layout: 'flat' },
     { root: folder, lockTimeoutMs: Number.NaN },
     { root: folder, lockTimeoutMs: -1 },
+    { root: folder, onNotice: 1 },
+    { root: folder, ranking: { wordz: 1 } },
+    { root: folder, ranking: { words: Number.NaN } },
   ]) {
-    const error = await openFileMemory(wrong as never).catch((error: unknown) => error)
+    const given = wrong && { ...wrong, create: true }
+    const error = await openFileMemory(given as never).catch((error: unknown) => error)
     expect(isMemoryError(error, MemoryErrorCode.INVALID_INPUT) && error.message).toMatch(
-      /^(?:root|layout|lockTimeoutMs) is /,
+      /^(?:root|layout|lockTimeoutMs|onNotice|ranking) is /,
     )
   }
+  expect(existsSync(folder)).toBe(false)
 })
 
 it('a root that is opened in the other layout misses nothing, and reads its files anew', async () => {

@@ -6,6 +6,8 @@ import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { vector } from '@electric-sql/pglite-pgvector'
 import {
   createMemoryManager,
+  MemoryError,
+  MemoryErrorCode,
   type MemoryManager,
   type MemoryManagerOptions,
   type TypesOf,
@@ -43,7 +45,8 @@ const onlyMe = 0o700
  * It has one connection, so calls take turns, and it belongs to one process: a second opener of the folder is
  * refused. Only the user that runs the process can read the data.
  *
- * @throws MemoryError CONFLICT when a living process has the folder open, UNAVAILABLE when it cannot be made
+ * @throws MemoryError CONFLICT when a living process has the folder open, UNAVAILABLE when it cannot be made,
+ * INVALID_INPUT when it is no path
  */
 export async function openPglite({ folder, template }: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
   if (folder === undefined) return start(await createEngine(optionsOf({}, template), undefined), () => {})
@@ -67,6 +70,12 @@ export async function openPglite({ folder, template }: EmbeddedOptions = {}): Pr
 
 /** The real path of the folder, which is made when it is missing. */
 function placeOf(folder: string): string {
+  if (typeof folder !== 'string' || folder === '') {
+    throw new MemoryError(
+      'folder is the path of the folder of the database, as a text that is not empty; leave it out to keep all in memory',
+      MemoryErrorCode.INVALID_INPUT,
+    )
+  }
   createFolder(folder, onlyMe)
   return realpathSync(folder)
 }

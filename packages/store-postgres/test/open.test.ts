@@ -46,7 +46,11 @@ describe('an embedded database', () => {
   it('says of a place that holds no folder what is wrong with it', async () => {
     const file = join(temporaryFolder(), 'file')
     writeFileSync(file, '')
-    for (const folder of [file, join(file, 'below'), '']) {
+    for (const folder of ['', 1, null]) {
+      const open = () => openPgliteMemory({ folder: folder as string })
+      expect(await refusal(open)).toBe(MemoryErrorCode.INVALID_INPUT)
+    }
+    for (const folder of [file, join(file, 'below')]) {
       expect(await refusal(() => openPgliteMemory({ folder }))).toBe(MemoryErrorCode.UNAVAILABLE)
     }
   })
