@@ -21,6 +21,7 @@ export const parseOptions = () =>
       ablation: { type: 'boolean', default: false },
       stores: { type: 'boolean', default: false },
       together: { type: 'boolean', default: false },
+      facts: { type: 'boolean', default: false },
       'leave-one-out': { type: 'boolean', default: false },
     },
   })

@@ -21,7 +21,7 @@ export async function publishQuality(options: Options): Promise<boolean> {
     say,
   }
   const read = data.split(',').map((path) => {
-    const set = readDataSet(path)
+    const set = readDataSet(path, { facts: options.facts })
     return { set, hash: `${set.name}, sha256 ${hashOf(path, set)}` }
   })
   const measured = options.together

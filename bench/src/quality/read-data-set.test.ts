@@ -57,6 +57,42 @@ it('reads LoCoMo, and repairs how it names turns', () => {
   ])
 })
 
+it('reads every second session of LoCoMo as the facts that were noted of it', () => {
+  const said = (dia_id: string) => ({ speaker: 'Ana', dia_id, text: 'Hi' })
+  const path = file([
+    {
+      sample_id: 'c',
+      conversation: { session_1: [said('D1:1')], session_2: [said('D2:1')], session_3: [said('D3:1')] },
+      observation: {
+        session_1_observation: { Ana: [['Ana greets.', 'D1:1']] },
+        session_2_observation: {
+          Ana: [['Ana has a cat.', ['D2:1', 'D2:2']]],
+          Ben: [['Ben has none.', 'D2:1']],
+        },
+      },
+      qa: [
+        { question: 'Whose cat?', evidence: ['D2:1'], category: 1 },
+        { question: 'Who greets?', evidence: ['D1:1'], category: 1 },
+        { question: 'Who does both?', evidence: ['D3:1', 'D2:2'], category: 1 },
+        { question: 'What did nobody note?', evidence: ['D1:1', 'D2:3'], category: 1 },
+      ],
+    },
+  ])
+  const { name, collections } = readDataSet(path, { facts: true })
+  expect(name).toBe('set-facts')
+  expect(collections[0]?.docs.map(({ id, session, text }) => [id, session, text])).toEqual([
+    ['D1:1', 'session_1', 'Ana: Hi'],
+    ['D3:1', 'session_3', 'Ana: Hi'],
+    ['session_2 fact 0', null, 'Ana has a cat.'],
+    ['session_2 fact 1', null, 'Ben has none.'],
+  ])
+  expect(collections[0]?.queries.map(({ gold, category }) => [category, gold])).toEqual([
+    ['facts', ['session_2 fact 0', 'session_2 fact 1']],
+    ['turns', ['D1:1']],
+    ['both', ['D3:1', 'session_2 fact 0']],
+  ])
+})
+
 it('reads LongMemEval, but for what it asks in vain', () => {
   const item = {
     question_id: 'q',

@@ -4,7 +4,7 @@ import { UsageError } from '../options.ts'
 import type { DataSet, Query } from './data-set.ts'
 import { readBeam } from './formats/beam.ts'
 import { readBeir } from './formats/beir.ts'
-import { fromLocomo, type Locomo } from './formats/locomo.ts'
+import { fromLocomo, fromLocomoWithFacts, type Locomo } from './formats/locomo.ts'
 import { fromLongMemEval, type LongMemEval } from './formats/long-mem-eval.ts'
 import { parseTime } from './formats/parse-time.ts'
 import { fromSquad, type Squad } from './formats/squad.ts'
@@ -13,10 +13,11 @@ import { fromSquad, type Squad } from './formats/squad.ts'
  * Reads a data set: our own form (`{ name, collections }`), LoCoMo's `locomo10.json`, a LongMemEval file, one of SQuAD's
  * kind, a folder of BEAM's chats, or a folder in BEIR's form (`corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`).
  *
+ * @param facts read every second session of LoCoMo as the facts that were noted of it
  * @throws UsageError that says what was expected
  */
-export function readDataSet(path: string): DataSet {
-  const set = existsSync(path) && statSync(path).isDirectory() ? readFolder(path) : readFile(path)
+export function readDataSet(path: string, { facts = false } = {}): DataSet {
+  const set = existsSync(path) && statSync(path).isDirectory() ? readFolder(path) : readFile(path, facts)
   if (set.collections.some(({ queries }) => queries.length > 0)) return set
   throw new UsageError(`${path} holds no question with evidence in it.`)
 }
@@ -26,7 +27,7 @@ function readFolder(folder: string): DataSet {
   return chats.length > 0 ? readBeam(folder, chats) : readBeir(folder)
 }
 
-function readFile(path: string): DataSet {
+function readFile(path: string, facts: boolean): DataSet {
   const name = basename(path).replace(/\.json$/, '')
   let json: unknown
   try {
@@ -36,7 +37,12 @@ function readFile(path: string): DataSet {
   }
   if (isOwn(json)) return completed({ ...json, name: json.name ?? name })
   const [first] = Array.isArray(json) ? json : []
-  if (first?.conversation && first.qa) return { name, collections: (json as Locomo[]).map(fromLocomo) }
+  if (first?.conversation && first.qa) {
+    const samples = json as Locomo[]
+    return facts
+      ? { name: `${name}-facts`, collections: samples.map(fromLocomoWithFacts) }
+      : { name, collections: samples.map(fromLocomo) }
+  }
   if (first?.haystack_sessions) return { name, collections: (json as LongMemEval[]).map(fromLongMemEval) }
   if (json !== null && Array.isArray((json as Squad).data))
     return { name, collections: [fromSquad(json as Squad, name)] }
