@@ -176,7 +176,8 @@ it('says what is wrong with its words and settings, and what to do', async () =>
     stderr: '',
   })
   const alone = await runHub({ ...fake, REDIS_URL: 'redis://127.0.0.1:9' }, 'doctor')
-  expect(alone.stdout).toMatch(/^FAIL redis: does not answer \(connect ECONNREFUSED 127\.0\.0\.1:9\)/m)
+  // On a busy machine a process may hear of the refusal only when its second is over.
+  expect(alone.stdout).toMatch(/^FAIL redis: does not answer \(connect (?:ECONNREFUSED|ETIMEDOUT)/m)
   const nowhere = 'postgres://nobody@127.0.0.1:9/none'
   const lost = await runHub({ POSTGRES_URL: nowhere, EMBEDDING_PROVIDER: 'fake' }, 'doctor')
   expect(lost).toMatchObject({
