@@ -16,6 +16,7 @@ describe('search', () => {
       'path',
       'line',
       'score',
+      'confidence',
       'title',
       'date',
       'snippet',

@@ -147,12 +147,12 @@ async function writeNotes(memory: MemoryManager, notes: readonly Doc[]): Promise
 const byText = (docs: readonly Doc[]): Map<string, string> =>
   new Map(docs.map(({ id, text }) => [text.replace(/\s+/g, ' ').trim(), id]))
 
-/** What one search found: documents with their scores, best first. */
+/** What one search found: documents with how sure they are, best first. */
 interface Scored extends Omit<Ranking, 'docs'> {
-  docs: [id: string, score: number][]
+  docs: [id: string, confidence: number][]
 }
 
-/** One list of what turns and notes were found. Scores mean the same for both. */
+/** One list of what turns and notes were found, in the order of `surestFirst`. */
 function together(searches: readonly Scored[]): Ranking {
   const docs = searches.flatMap((search) => search.docs).sort(([, a], [, b]) => b - a)
   const sessions = searches.flatMap((search) => search.sessions ?? [])
@@ -175,11 +175,21 @@ async function searchTurns(
   return {
     docs: passages.flatMap(({ match, passage }): Scored['docs'] => {
       const id = turnOf(passage.text, turns.get(sessionOf(match)))
-      return id === undefined ? [] : [[id, passage.score ?? 0]]
+      return id === undefined ? [] : [[id, confidenceAt(passage.score ?? 0, matches)]]
     }),
     sessions: [...new Set(matches.map(sessionOf))],
     confidence: matches[0]?.confidence ?? 0,
   }
+}
+
+/** A passage is as sure as a match of its score would be, which is told from the nearest ones. */
+function confidenceAt(score: number, matches: readonly MemoryMatch<unknown>[]): number {
+  const below = matches.find((match) => match.score <= score) ?? { score: 0, confidence: 0 }
+  const above = matches.findLast((match) => match.score > score) ?? below
+  const { confidence: least = 0 } = below
+  const { confidence: most = 0 } = above
+  const share = above === below ? 0 : (score - below.score) / (above.score - below.score)
+  return least + share * (most - least)
 }
 
 const sessionOf = ({ key }: MemoryMatch<unknown>): string =>
@@ -199,5 +209,8 @@ function turnOf(passage: string, turns: ReadonlyMap<string, string> | undefined)
 
 async function searchNotes(memory: MemoryManager, text: string): Promise<Scored> {
   const matches = await memory.search('long-term', { text }, { limit: 100, touch: false })
-  return { docs: matches.map(({ key, score }) => [key, score]), confidence: matches[0]?.confidence ?? 0 }
+  return {
+    docs: matches.map(({ key, confidence = 0 }) => [key, confidence]),
+    confidence: matches[0]?.confidence ?? 0,
+  }
 }

@@ -253,7 +253,10 @@ export interface SearchOptions {
 export interface MemoryMatch<T> {
   key: string
   value: T
-  /** Relevance, 0..1; 1 when the query has neither text nor embedding. */
+  /**
+   * Relevance beside the other matches of the search, 0..1; 1 when the query has neither text nor embedding. What several
+   * searches found for one question, in several scopes for example, is put in one order by `surestFirst`.
+   */
   score: number
   /**
    * Likelihood, 0..1, that the memory holds the answer; only in a search by text. The first match's confidence is

@@ -315,6 +315,36 @@ it('does not take a search for nothing for one for everything', async () => {
   expect(result.isError).toBe(true)
 })
 
+it('puts what answers first, whether it was noted or said', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  for (const topic of [
+    'gardens',
+    'films',
+    'Rome',
+    'pianos',
+    'boats',
+    'choirs',
+    'recipes',
+    'trains',
+    'bees',
+  ]) {
+    const body = `### User\n\nAna told me of ${topic}.\n\n### Assistant\n\nWhat did Ana say of ${topic}?`
+    await memory.write('episodic', `conversation:${topic}`, { body }, { type: 'conversation' })
+    await memory.write('long-term', `fact:${topic}`, `Ben likes ${topic}.`)
+  }
+  await memory.write('long-term', 'fact:puppy', 'The puppy that Ana adopted answers to Biscuit.')
+  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
+  const asked = { name: 'memory_search', arguments: { query: 'What did Ana say she calls the puppy?' } }
+  const answer = await server.fetch(modern('tools/call', asked, 'memory_search'))
+  const { result } = (await answer.json()) as {
+    result: { structuredContent: { results: { key: string; confidence: number }[]; confidence: number } }
+  }
+  const { results, confidence } = result.structuredContent
+  expect(results[0]).toMatchObject({ key: 'fact:puppy', confidence })
+  const told = results.map((result) => result.confidence)
+  expect(told).toEqual(told.toSorted((a, b) => b - a))
+})
+
 it('shows of a long memory the place that was looked for', async () => {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
   await memory.write(

@@ -12,6 +12,7 @@ import {
   queryTerms,
   type StoreQuery,
   spokenText,
+  surestFirst,
   type Word,
   wordsOf,
 } from '@recall/core'
@@ -44,6 +45,7 @@ interface Result {
   path: string
   line: number
   score: number
+  confidence: number
   title: string
   date: string
   snippet: string
@@ -74,7 +76,7 @@ export async function search(io: Io, query: string, options: SearchCommandOption
       now: io.now(),
     }
     const found = store.locate(question, options.scope ? [options.scope] : memoryScopes)
-    const best = found.sort((a, b) => b.score - a.score).slice(0, options.limit)
+    const best = found.sort(surestFirst).slice(0, options.limit)
     // The confidence of the best match is that of the whole answer.
     const confidence = best[0]?.confidence ?? 0
     const shown = options.ranked && confidence < (options.minConfidence ?? 0) ? [] : best
@@ -206,6 +208,7 @@ function describe(hit: LocatedHit, { explain }: SearchCommandOptions) {
     path: hit.path,
     line: hit.line,
     score: rounded(hit.score),
+    confidence: rounded(hit.confidence ?? 0),
     title: titleOf(hit),
     date: new Date(hit.updated).toISOString(),
     snippet: '',
@@ -244,7 +247,7 @@ function render(
   const blocks = results.map((result) => {
     const place = `${colour.magenta(printable(result.path))}:${colour.green(String(result.line))}`
     const rank = options.ranked
-      ? `  ${colour.bold(result.score.toFixed(2))}  ${colour.dim(`${result.date.slice(0, 10)}  ${printable(result.title)}`)}`
+      ? `  ${colour.bold(result.confidence.toFixed(2))}  ${colour.dim(`${result.date.slice(0, 10)}  ${printable(result.title)}`)}`
       : ''
     const snippet = options.context > 0 ? result.snippet : excerptOf(result.snippet, terms, longestSnippet)
     const why = result.signals ? `\n  ${colour.dim(formatSignals(result.signals))}` : ''

@@ -1,8 +1,8 @@
-/**
- * What the best match was compared by: its words alone, or its vector as well, as a turn of a conversation or as a note.
- * Strengths of notes are higher, because their meaning counts for more, and those of words alone lower.
- */
-export type Basis = 'words' | 'turn' | 'note'
+/** What the best match is, and whether its vector took part. Strengths by words alone are lower. */
+export interface Basis {
+  kind: 'turn' | 'note'
+  by: 'words' | 'meaning'
+}
 
 /**
  * Likelihood, 0..1, that a memory holds the answer to a question, judged by one match: its strength, plus twice its
@@ -16,12 +16,12 @@ export type Basis = 'words' | 'turn' | 'note'
  *
  * @param score of the match, 0..1, as `rankUnits` gives it
  * @param tenth score of the tenth match; 0 when there are fewer
- * @param basis what the best match was compared by
+ * @param basis of the best match
  */
-export function confidenceOf(score: number, tenth: number, basis: Basis): number {
+export function confidenceOf(score: number, tenth: number, { kind, by }: Basis): number {
   const strength = strengthOf(score)
   const standing = Math.max(0, strength + 2 * (strength - strengthOf(tenth)))
-  const { oddsOfStandingOne, steepness } = fitted[basis]
+  const { oddsOfStandingOne, steepness } = fitted[kind][by]
   const odds = oddsOfStandingOne * standing ** steepness
   return odds / (1 + odds)
 }
@@ -29,12 +29,31 @@ export function confidenceOf(score: number, tenth: number, basis: Basis): number
 /** Rank of the match that others are compared with: a search must look at this many to compute a confidence. */
 export const confidenceRank = 10
 
+/**
+ * The order of what several searches found for the same question, in several scopes for example, best first. A score
+ * says how a match stands in its own search: turns of a conversation gain by what is said around them, notes have
+ * nothing around them. A confidence says the same of both.
+ */
+export const surestFirst = (a: Answer, b: Answer): number =>
+  (b.confidence ?? 0) - (a.confidence ?? 0) || b.score - a.score
+
+/** A match of a search. Without a text to search for it has no confidence. */
+interface Answer {
+  score: number
+  confidence?: number
+}
+
 /** The sum of signals behind a score: the inverse of `scoreOf` in `rank-units.ts`. */
 const strengthOf = (score: number): number => Math.sqrt(score / Math.max(1e-9, 1 - score))
 
 /** Logistic models on the logarithm of the standing: e to the power of the intercept, and the slope. */
 const fitted = {
-  words: { oddsOfStandingOne: 0.51, steepness: 1.29 },
-  turn: { oddsOfStandingOne: 0.4, steepness: 1.33 },
-  note: { oddsOfStandingOne: 0.29, steepness: 1.33 },
+  turn: {
+    words: { oddsOfStandingOne: 0.51, steepness: 1.29 },
+    meaning: { oddsOfStandingOne: 0.4, steepness: 1.33 },
+  },
+  note: {
+    words: { oddsOfStandingOne: 0.85, steepness: 1.29 },
+    meaning: { oddsOfStandingOne: 0.5, steepness: 1.33 },
+  },
 }

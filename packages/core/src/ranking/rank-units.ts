@@ -141,22 +141,24 @@ export function rankUnits<Document>(
   }
   ranked.sort((a, b) => b.score - a.score)
   const tenth = ranked[confidenceRank - 1]?.score ?? 0
-  const basis = ranked[0] ? basisOf(ranked[0], candidates, query) : 'words'
+  const basis = basisOf(ranked[0], candidates, query)
   return ranked.map((each) => ({ ...each, confidence: confidenceOf(each.score, tenth, basis) }))
 }
 
 /** Of a memory that is embedded in part, or not yet, the best unit may have been found by its words alone. */
 function basisOf<Document>(
-  best: Pick<RankedUnit<Document>, 'document' | 'unit'>,
+  best: Pick<RankedUnit<Document>, 'document' | 'unit'> | undefined,
   candidates: readonly UnitEvidence<Document>[],
   { coverage }: QueryEvidence<Document>,
 ): Basis {
   const hasMeaning = candidates.some(
     ({ document, unit, similarity }) =>
-      document === best.document && unit === best.unit && similarity !== undefined,
+      document === best?.document && unit === best.unit && similarity !== undefined,
   )
-  if (!hasMeaning) return 'words'
-  return coverage?.has(best.document) ? 'turn' : 'note'
+  return {
+    kind: best && coverage?.has(best.document) ? 'turn' : 'note',
+    by: hasMeaning ? 'meaning' : 'words',
+  }
 }
 
 /** Figures of units, by document and unit; 0 where there is none. */

@@ -58,7 +58,8 @@ async function bestOfBoth(
   const scores = best.flatMap(({ passages = [] }) => passages.map(({ score = 0 }) => score))
   const tenth = scores.sort((a, b) => b - a)[confidenceRank - 1] ?? 0
   const isTurn = best[0]?.entry.type === conversationType
-  return { tenth, basis: best[0]?.mode !== 'hybrid' ? 'words' : isTurn ? 'turn' : 'note' }
+  const hasMeaning = best[0]?.mode === 'hybrid'
+  return { tenth, basis: { kind: isTurn ? 'turn' : 'note', by: hasMeaning ? 'meaning' : 'words' } }
 }
 
 /** Where both stores hold a key, the archived copy is left out. */

@@ -13,6 +13,7 @@ import {
   memoryScopes,
   queryTerms,
   type ReadOptions,
+  surestFirst,
 } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
@@ -28,7 +29,8 @@ const pieceLength = 12_000
 const hit = z.object({
   key: z.string(),
   scope,
-  score: z.number(),
+  score: z.number().describe('how well it matches beside others of its scope, 0 to 1'),
+  confidence: z.number().optional().describe('how likely it is the answer, 0 to 1; decides the order'),
   recorded: z.string(),
   source: z.string().describe('where it stands; name it when you rely on it'),
   text: z.string(),
@@ -90,15 +92,13 @@ function addSearch(server: McpServer, { memory }: McpOptions): void {
             return memory.search(each, { text: query }, { limit, minConfidence, includeArchived })
           }),
         )
-        const best = found
-          .flat()
-          .sort((a, b) => b.score - a.score)
-          .slice(0, limit)
+        const best = found.flat().sort(surestFirst).slice(0, limit)
         const terms = new Set(queryTerms(query))
         const results = best.map((match) => ({
           key: match.key,
           scope: match.metadata.scope,
           score: rounded(match.score),
+          ...(match.confidence === undefined ? {} : { confidence: rounded(match.confidence) }),
           recorded: new Date(match.metadata.createdAt).toISOString(),
           source: sourceOf(match),
           text: fenceRecalled(excerptOf(textOf(match), terms, resultLength), sourceOf(match)),
