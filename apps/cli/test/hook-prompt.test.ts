@@ -38,6 +38,22 @@ it('says nothing to a prompt without a subject, however often its words were sai
   expect((await ask('please fix the client that is never released')).out).not.toBe('')
 })
 
+it('tells a fact to who asks for it in other words', async () => {
+  const shell = createShell()
+  const facts = ['Ben likes choirs.', 'Releases go out on Tuesdays.', 'The staging cluster is in Frankfurt.']
+  mkdirSync(join(shell.root, 'memory'))
+  writeFileSync(
+    join(shell.root, 'memory/MEMORY.md'),
+    ['# Memory', ...facts.map((fact, i) => `## Fact ${i}\n\n${fact}`)].join('\n\n'),
+  )
+  const ask = async (prompt: string) => {
+    const input = event({ session_id: 'p', hook_event_name: 'UserPromptSubmit', prompt })
+    return (await shell.withInput(input).run('hook', 'prompt')).out
+  }
+  expect(await ask('where is our staging cluster hosted by the provider?')).toContain('Frankfurt')
+  expect(await ask('add a button to the settings page that resets all filters')).toBe('')
+})
+
 it('looks a prompt up in the memory of the person, not in one that the session works on', async () => {
   const home = temporaryFolder()
   const own = join(home, '.recall')

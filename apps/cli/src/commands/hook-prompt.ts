@@ -32,7 +32,7 @@ const steering = new Set(
 )
 /** Below these, an answer that nobody asked for would be noise: the confidence of the search, the score of a match. */
 const leastConfidence = 0.25
-const leastScore = 0.1
+const leastScore = 0.05
 const most = 3
 /** Characters of a match, and of its neighbours: a question often matches, but not its answer. */
 const passageLength = 800
