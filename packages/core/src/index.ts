@@ -76,7 +76,7 @@ export type {
   SweepSelection,
 } from './memory-store.ts'
 export { fewestUnits, rarityInMemory, saturation } from './ranking/bm25.ts'
-export { confidenceRank, surestFirst } from './ranking/confidence.ts'
+export { confidenceRank, type Sureness, surestFirst } from './ranking/confidence.ts'
 export { cappedBy, continued, farther, type RankedMatch } from './ranking/continued.ts'
 export { dateWords } from './ranking/date-words.ts'
 export { embeddedTexts } from './ranking/embedded-texts.ts'

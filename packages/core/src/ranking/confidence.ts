@@ -9,10 +9,10 @@ export interface Basis {
  * lead over the tenth match. An answer stands out, while a topic that is only mentioned has many similar matches.
  * The confidence of the first match is that of the whole answer.
  *
- * Fitted on the questions of eight data sets of conversations and five of notes, each asked once with its evidence in
- * the memory and once without: of the answers with confidence p, a share of about p have the evidence among their first
- * five. A model fitted on all sets of a kind but one agrees on that one within about 0.1. The figures are in
- * `docs/decisions/0015-confidence.md`.
+ * Fitted on the questions of eight data sets of conversations, each asked once with its evidence in the memory and once
+ * without: of the answers with confidence p, a share of about p have the evidence among their first five. A model fitted
+ * on all of them but one agrees on that one within about 0.1. Of notes it says too little of prose and too much of code.
+ * The figures are in `docs/decisions/0015-confidence.md`.
  *
  * @param score of the match, 0..1, as `rankUnits` gives it
  * @param tenth score of the tenth match; 0 when there are fewer
@@ -34,11 +34,11 @@ export const confidenceRank = 10
  * says how a match stands in its own search: turns of a conversation gain by what is said around them, notes have
  * nothing around them. A confidence says the same of both.
  */
-export const surestFirst = (a: Answer, b: Answer): number =>
+export const surestFirst = (a: Sureness, b: Sureness): number =>
   (b.confidence ?? 0) - (a.confidence ?? 0) || b.score - a.score
 
-/** A match of a search. Without a text to search for it has no confidence. */
-interface Answer {
+/** Of a match. One that was not found by a text has no confidence. */
+export interface Sureness {
   score: number
   confidence?: number
 }
