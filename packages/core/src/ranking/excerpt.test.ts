@@ -18,7 +18,7 @@ it('shows the beginning of a text that holds the words there, or none of them', 
 
 it('shows the words that were looked for, wherever they stand', () => {
   expect(find(`${filler}the pools were leaking badly`, 'leak pool', 40)).toBe(
-    '…amet the pools were leaking badly',
+    '…sit amet the pools were leaking badly',
   )
   expect(find(`${filler}poolClient ${filler}`, 'client', 40)).toContain('poolClient')
   expect(find(`${'早'.repeat(50)}。数据库连接泄漏`, '连接', 20)).toContain('连接')
@@ -27,6 +27,12 @@ it('shows the words that were looked for, wherever they stand', () => {
 it('prefers the place with the most of the words', () => {
   const text = `the pool, ${filler} the pool, ${filler} a leak of the pool, ${filler}`
   expect(find(text, 'pool leak', 60)).toContain('a leak of the pool')
+})
+
+it('shows the words where they stand closest, and what stands on either side of them', () => {
+  const far = `the pool ${'lorem '.repeat(8)}leaks`
+  const near = 'Ana found in May that the pool leaks when a retry fails'
+  expect(find(`${far} ${filler}${near} ${filler}`, 'pool leak', 80)).toContain(near)
 })
 
 it('never exceeds its length, cuts no character apart, and shows what there is', () => {

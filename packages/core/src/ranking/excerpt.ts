@@ -1,25 +1,24 @@
 import { beginningOf } from '../text/beginning-of.ts'
 import { termsIn } from './words.ts'
 
-/** Share of an excerpt that leads up to the first of the words that it is made for. */
-const leadShare = 0.25
-
 /**
- * A text whole or, of a longer one, the piece that holds the most of some terms, with `…` where it was cut. What was
- * looked for often stands far from the beginning.
+ * A text whole or, of a longer one, the piece around the place where most of some terms stand closest together, with `…`
+ * where it was cut. What was looked for often stands far from the beginning, and an answer on either side of the words
+ * of its question.
  *
  * @param terms as `queryTerms` gives them
  * @param length most characters, without those two
  */
 export function excerptOf(text: string, terms: ReadonlySet<string>, length: number): string {
   if (text.length <= length) return text
-  const { start, end } = densest(text, terms, length * (1 - leadShare))
-  const from = end <= length ? 0 : leadOf(text, start, length * leadShare)
+  const { start, end } = densest(text, terms, length)
+  const around = Math.max(0, length - (end - start)) / 2
+  const from = afterBlank(text, Math.min(Math.floor(start - around), text.length - length), start)
   const piece = beginningOf(text.slice(from), length)
   return `${from > 0 ? '…' : ''}${piece}${from + piece.length < text.length ? '…' : ''}`
 }
 
-/** The first place of at most `length` characters with the most different terms. */
+/** The shortest place, of at most `length` characters, with the most different terms; the first of several. */
 function densest(text: string, terms: ReadonlySet<string>, length: number): { start: number; end: number } {
   const found = [...termsIn(text, terms)]
   const inside = new Map<string, number>()
@@ -27,19 +26,22 @@ function densest(text: string, terms: ReadonlySet<string>, length: number): { st
   let first = 0
   for (const { term, end } of found) {
     inside.set(term, (inside.get(term) ?? 0) + 1)
-    for (let left = found[first]; left && end - left.start > length; left = found[++first]) {
-      const count = (inside.get(left.term) ?? 0) - 1
-      if (count > 0) inside.set(left.term, count)
+    for (let left = found[first]; left; left = found[++first]) {
+      const count = inside.get(left.term) ?? 0
+      if (count === 1 && end - left.start <= length) break
+      if (count > 1) inside.set(left.term, count - 1)
       else inside.delete(left.term)
     }
-    if (inside.size > best.terms) best = { start: found[first]?.start ?? 0, end, terms: inside.size }
+    const start = found[first]?.start ?? end
+    const isShorter = inside.size === best.terms && end - start < best.end - best.start
+    if (inside.size > best.terms || isShorter) best = { start, end, terms: inside.size }
   }
   return best
 }
 
-/** Where an excerpt begins, at most `length` characters before a word: behind a blank, or else at the word itself. */
-function leadOf(text: string, start: number, length: number): number {
-  const lead = text.slice(Math.max(0, start - length), start)
-  const blank = lead.search(/\s\S/)
-  return blank === -1 ? start : start - lead.length + blank + 1
+/** Where an excerpt begins that may begin at `from` and has to show a word: behind a blank, or else at the word itself. */
+function afterBlank(text: string, from: number, word: number): number {
+  if (from <= 0) return 0
+  const blank = text.slice(from, word).search(/\s\S/)
+  return blank === -1 ? word : from + blank + 1
 }
