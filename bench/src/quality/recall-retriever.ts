@@ -8,6 +8,7 @@ import {
   type MemoryManager,
   type MemoryMatch,
   type RankWeights,
+  surestPassages,
 } from '@recall/core'
 import { archiveSession } from '@recall/sessions'
 import { openFileStore } from '@recall/store-file'
@@ -152,7 +153,7 @@ interface Scored extends Omit<Ranking, 'docs'> {
   docs: [id: string, confidence: number][]
 }
 
-/** One list of what turns and notes were found, in the order of `surestFirst`. */
+/** One list of what turns and notes were found, the surest first. */
 function together(searches: readonly Scored[]): Ranking {
   const docs = searches.flatMap((search) => search.docs).sort(([, a], [, b]) => b - a)
   const sessions = searches.flatMap((search) => search.sessions ?? [])
@@ -169,27 +170,14 @@ async function searchTurns(
   turns: ReadonlyMap<string, ReadonlyMap<string, string>>,
 ): Promise<Scored> {
   const matches = await memory.search('episodic', { text }, { limit: 50, passages: 50, touch: false })
-  const passages = matches
-    .flatMap((match) => (match.passages ?? []).map((passage) => ({ match, passage })))
-    .sort((a, b) => (b.passage.score ?? 0) - (a.passage.score ?? 0))
   return {
-    docs: passages.flatMap(({ match, passage }): Scored['docs'] => {
-      const id = turnOf(passage.text, turns.get(sessionOf(match)))
-      return id === undefined ? [] : [[id, confidenceAt(passage.score ?? 0, matches)]]
+    docs: surestPassages(matches, 50 * 50).flatMap(({ match, passage }): Scored['docs'] => {
+      const id = passage && turnOf(passage.text, turns.get(sessionOf(match)))
+      return id === undefined ? [] : [[id, passage?.confidence ?? 0]]
     }),
     sessions: [...new Set(matches.map(sessionOf))],
     confidence: matches[0]?.confidence ?? 0,
   }
-}
-
-/** A passage is as sure as a match of its score would be, which is told from the nearest ones. */
-function confidenceAt(score: number, matches: readonly MemoryMatch<unknown>[]): number {
-  const below = matches.find((match) => match.score <= score) ?? { score: 0, confidence: 0 }
-  const above = matches.findLast((match) => match.score > score) ?? below
-  const { confidence: least = 0 } = below
-  const { confidence: most = 0 } = above
-  const share = above === below ? 0 : (score - below.score) / (above.score - below.score)
-  return least + share * (most - least)
 }
 
 const sessionOf = ({ key }: MemoryMatch<unknown>): string =>

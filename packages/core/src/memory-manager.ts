@@ -290,6 +290,8 @@ export interface MatchedPassage {
   neighbours?: string[]
   /** Relevance of this passage alone, 0..1. */
   score?: number
+  /** As that of a match, of this passage alone. */
+  confidence?: number
 }
 
 /** All parts that are given must hold. */

@@ -315,6 +315,21 @@ it('does not take a search for nothing for one for everything', async () => {
   expect(result.isError).toBe(true)
 })
 
+it('finds several places of one session', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  const turns = ['The pool leaks again.', 'Lunch?', 'At noon.', 'Why does the pool leak?', 'Later.']
+  const body = turns.map((turn) => `### User\n\n${turn}`).join('\n\n')
+  await memory.write('episodic', 'conversation:leak', { body }, { type: 'conversation' })
+  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
+  const asked = { name: 'memory_search', arguments: { query: 'pool leak', limit: 2 } }
+  const answer = await server.fetch(modern('tools/call', asked, 'memory_search'))
+  const { result } = (await answer.json()) as { result: { structuredContent: { results: unknown[] } } }
+  expect(result.structuredContent.results).toMatchObject([
+    { key: 'conversation:leak', text: expect.stringContaining('pool leak') },
+    { key: 'conversation:leak', text: expect.stringContaining('pool leak') },
+  ])
+})
+
 it('puts what answers first, whether it was noted or said', async () => {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
   for (const topic of [

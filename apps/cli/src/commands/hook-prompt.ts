@@ -4,11 +4,12 @@ import {
   confidenceRank,
   conversationKey,
   excerptOf,
+  type FoundPassage,
   fenceRecalled,
   type MemoryManager,
-  type MemoryMatch,
   queryTerms,
   redactText,
+  surestPassages,
 } from '@recall/core'
 import { type MemoryPlace, readSession } from '../hosts/host-sessions.ts'
 import { withMemory } from '../memory/memory.ts'
@@ -67,8 +68,8 @@ async function find(
     const text = beginningOf(prompt.toWellFormed(), 2000)
     const terms = new Set(queryTerms(text))
     for (const scope of ['long-term', 'episodic'] as const) {
-      const matches = await matchesOf(memory, scope, text, isOwn)
-      for (const told of matches.map((match) => describe(match, terms))) {
+      const places = await placesOf(memory, scope, text, isOwn)
+      for (const told of places.map((place) => describe(place, terms))) {
         if (told.length > room) break
         found.push(told)
         room -= told.length + 2
@@ -78,19 +79,26 @@ async function find(
   })
 }
 
-async function matchesOf(
+async function placesOf(
   memory: MemoryManager,
   scope: 'long-term' | 'episodic',
   text: string,
   isOwn: (key: string) => boolean,
-): Promise<MemoryMatch<unknown>[]> {
+): Promise<FoundPassage<unknown>[]> {
   const matches = await memory.search(
     scope,
     { text },
-    { limit: confidenceRank, touch: false, minScore: leastScore, minConfidence: leastConfidence },
+    {
+      limit: confidenceRank,
+      passages: most,
+      touch: false,
+      minScore: leastScore,
+      minConfidence: leastConfidence,
+    },
   )
   const others = matches.filter(({ key }) => !isOwn(key))
-  return (others[0]?.confidence ?? 0) < leastConfidence ? [] : others.slice(0, most)
+  if ((others[0]?.confidence ?? 0) < leastConfidence) return []
+  return surestPassages(others, most).filter(({ passage }) => (passage?.score ?? 1) >= leastScore)
 }
 
 /**
@@ -103,7 +111,8 @@ function isStillTold(place: MemoryPlace, { sessionId }: HookInput): (key: string
   return (key) => key === own || key.startsWith(`${own}#`)
 }
 
-function describe({ key, passage, value }: MemoryMatch<unknown>, terms: ReadonlySet<string>): string {
+function describe({ match, passage }: FoundPassage<unknown>, terms: ReadonlySet<string>): string {
+  const { key, value } = match
   const text = withoutSecrets(passage?.text ?? (typeof value === 'string' ? value : JSON.stringify(value)))
   const beside = (passage?.neighbours ?? []).map((each) => clip(withoutSecrets(each), besideLength))
   return [

@@ -240,6 +240,7 @@ const passage = z
     text: z.string(),
     neighbours: z.array(z.string()).optional(),
     score: z.number().optional(),
+    confidence: z.number().optional(),
   })
   .openapi('Passage')
 

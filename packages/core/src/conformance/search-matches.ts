@@ -44,7 +44,7 @@ export const searchMatches: Theme = {
     }),
 
     law(
-      'A search that asks for passages gets the best ones of each match, best first, each with its score.',
+      'A search that asks for passages gets the best ones of each match, best first, each with its score and how sure it is.',
       async ({ memory }) => {
         const paragraphs = Array.from(
           { length: 400 },
@@ -60,6 +60,9 @@ export const searchMatches: Theme = {
         expect(passages.length).toBeLessThanOrEqual(3)
         expect(passages[0]?.text).toContain('harbour')
         expect(passages[0]?.text).toBe(match?.passage?.text)
+        expect(passages[0]).toMatchObject({ score: match?.score, confidence: match?.confidence })
+        const told = passages.map(({ confidence }) => confidence ?? -1)
+        expect(told).toEqual(told.toSorted((a, b) => b - a))
         const scores = passages.map(({ score }) => score ?? -1)
         expect(scores).toEqual(scores.toSorted((a, b) => b - a))
         expect(scores[0]).toBeCloseTo(match?.score ?? -1, 9)

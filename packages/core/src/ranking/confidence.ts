@@ -37,10 +37,10 @@ export const confidenceRank = 10
 export const surestFirst = (a: Sureness, b: Sureness): number =>
   (b.confidence ?? 0) - (a.confidence ?? 0) || b.score - a.score
 
-/** Of a match. One that was not found by a text has no confidence. */
+/** Of a match or a passage. One that was not found by a text has no confidence. */
 export interface Sureness {
   score: number
-  confidence?: number
+  confidence?: number | undefined
 }
 
 /** The sum of signals behind a score: the inverse of `scoreOf` in `rank-units.ts`. */

@@ -1,7 +1,8 @@
+import type { Sureness } from './confidence.ts'
 import type { RankedUnit } from './rank-units.ts'
 
 /** What stands in a list of matches. */
-export type RankedMatch = Pick<RankedUnit<unknown>, 'score' | 'signals'> & { confidence?: number }
+export type RankedMatch = Sureness & Pick<RankedUnit<unknown>, 'signals'>
 
 /**
  * How many times as many matches to look for as before, as long as a page needs more. Scores depend on how many
@@ -40,3 +41,11 @@ export function cappedBy<Match extends RankedMatch>({ score, confidence }: Ranke
       : { confidence: Math.min(confidence, match.confidence) }),
   }
 }
+
+/** How a passage was found: no better and no surer than the match that it is a part of, which may have been capped. */
+export const withinMatch = (match: Sureness, passage: Sureness): Sureness => ({
+  score: Math.min(match.score, passage.score),
+  ...(match.confidence === undefined || passage.confidence === undefined
+    ? {}
+    : { confidence: Math.min(match.confidence, passage.confidence) }),
+})

@@ -34,7 +34,15 @@ export async function findWithArchived(
   const page = await findInBoth(store, cold, query)
   if (query.text === undefined || page.length === 0) return page
   const { tenth, basis } = await bestOfBoth(store, cold, query)
-  return page.map((match) => ({ ...match, confidence: confidenceOf(match.score, tenth, basis) }))
+  const sure = <Part extends { score?: number }>(part: Part) => ({
+    ...part,
+    confidence: confidenceOf(part.score ?? 0, tenth, basis),
+  })
+  return page.map(({ passage, passages, ...match }) => ({
+    ...sure(match),
+    ...(passage ? { passage: sure(passage) } : {}),
+    ...(passages ? { passages: passages.map(sure) } : {}),
+  }))
 }
 
 /**

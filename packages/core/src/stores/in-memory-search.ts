@@ -80,9 +80,10 @@ export function searchEntries(candidates: readonly Searchable[], query: StoreQue
   }
   return [...byEntry].map(([{ entry, units }, found]) => {
     const [best] = found as [RankedUnit<Searchable>]
-    const passages = found.slice(0, query.passages ?? 1).map(({ unit, score }) => ({
+    const passages = found.slice(0, query.passages ?? 1).map(({ unit, score, confidence }) => ({
       ...passageOf(units, unit, terms),
       score,
+      confidence,
     }))
     return {
       entry,

@@ -2,18 +2,19 @@ import type { McpServer } from '@modelcontextprotocol/server'
 import {
   conversationType,
   excerptOf,
+  type FoundPassage,
   fenceRecalled,
   isMemoryError,
+  type MatchedPassage,
   MemoryError,
   MemoryErrorCode,
   type MemoryManager,
-  type MemoryMatch,
   type MemoryRecord,
   type MemoryScope,
   memoryScopes,
   queryTerms,
   type ReadOptions,
-  surestFirst,
+  surestPassages,
 } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
@@ -55,7 +56,7 @@ function addSearch(server: McpServer, { memory }: McpOptions): void {
     {
       title: 'Search memory',
       description:
-        'Finds what was said, decided or learned in earlier sessions, best first. Searches sessions and facts unless a scope is given. Ask with the words that would have been used then.',
+        'Finds what was said, decided or learned in earlier sessions, the best places first. Searches sessions and facts unless a scope is given. Ask with the words that would have been used then.',
       inputSchema: z.object({
         query: z.string().min(1).max(2000).regex(/\S/, 'must hold a word').describe('words to find'),
         scope: scope.optional().describe('long-term: facts; episodic: sessions'),
@@ -89,27 +90,19 @@ function addSearch(server: McpServer, { memory }: McpOptions): void {
         const found = await Promise.all(
           scopes.map((each) => {
             const includeArchived = archived && hasArchive(memory, each)
-            return memory.search(each, { text: query }, { limit, minConfidence, includeArchived })
+            const options = { limit, passages: limit, minConfidence, includeArchived }
+            return memory.search(each, { text: query }, options)
           }),
         )
-        const best = found.flat().sort(surestFirst).slice(0, limit)
+        const best = surestPassages(found.flat(), limit)
         const terms = new Set(queryTerms(query))
-        const results = best.map((match) => ({
-          key: match.key,
-          scope: match.metadata.scope,
-          score: rounded(match.score),
-          ...(match.confidence === undefined ? {} : { confidence: rounded(match.confidence) }),
-          recorded: new Date(match.metadata.createdAt).toISOString(),
-          source: sourceOf(match),
-          text: fenceRecalled(excerptOf(textOf(match), terms, resultLength), sourceOf(match)),
-          ...besideOf(match),
-          ...(match.archived ? { archived: true } : {}),
-        }))
-        const { mode, confidence } = best[0] ?? {}
+        const results = best.map((place) => hitOf(place, terms))
+        const { mode } = best[0]?.match ?? {}
+        const { confidence } = results[0] ?? {}
         return answerFrom('search of memory', {
           results,
           ...(mode === undefined ? {} : { mode }),
-          ...(confidence === undefined ? {} : { confidence: rounded(confidence) }),
+          ...(confidence === undefined ? {} : { confidence }),
         })
       }),
   )
@@ -239,17 +232,30 @@ const readAny = (memory: MemoryManager, where: MemoryScope, name: string, option
 
 const rounded = (share: number): number => Math.round(share * 1000) / 1000
 
-const sourceOf = ({ key: name, passage }: MemoryMatch<unknown>): string =>
-  passage?.path ? `${passage.path}${passage.line ? `:${passage.line}` : ''} (${name})` : name
+function hitOf({ match, passage }: FoundPassage<unknown>, terms: ReadonlySet<string>): z.infer<typeof hit> {
+  const { score = match.score, confidence = match.confidence } = passage ?? {}
+  const source = passage?.path
+    ? `${passage.path}${passage.line ? `:${passage.line}` : ''} (${match.key})`
+    : match.key
+  const text = withoutSecrets(passage?.text ?? wholeText(match))
+  return {
+    key: match.key,
+    scope: match.metadata.scope,
+    score: rounded(score),
+    ...(confidence === undefined ? {} : { confidence: rounded(confidence) }),
+    recorded: new Date(match.metadata.createdAt).toISOString(),
+    source,
+    text: fenceRecalled(excerptOf(text, terms, resultLength), source),
+    ...besideOf(passage, source),
+    ...(match.archived ? { archived: true } : {}),
+  }
+}
 
-const textOf = (match: MemoryMatch<unknown>): string =>
-  withoutSecrets(match.passage?.text ?? wholeText(match))
-
-function besideOf(match: MemoryMatch<unknown>): { beside?: string } {
-  const neighbours = match.passage?.neighbours ?? []
+function besideOf(passage: MatchedPassage | undefined, source: string): { beside?: string } {
+  const neighbours = passage?.neighbours ?? []
   if (neighbours.length === 0) return {}
   const pieces = neighbours.map((each) => pieceOf(withoutSecrets(each), 0, besideLength))
-  return { beside: fenceRecalled(pieces.join('\n\n'), sourceOf(match)) }
+  return { beside: fenceRecalled(pieces.join('\n\n'), source) }
 }
 
 /** A memory whole: a text as it is, the body of a session's archive, and any other value as JSON. */

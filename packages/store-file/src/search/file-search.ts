@@ -11,6 +11,7 @@ import {
   type RankWeights,
   type SearchMode,
   type StoreQuery,
+  withinMatch,
 } from '@recall/core'
 import type { AccessLog } from '../entries/access-log.ts'
 import type { EntryFiles } from '../entries/entry-files.ts'
@@ -170,7 +171,7 @@ export function createFileSearch(options: FileSearchOptions) {
       const found = passages.fromEntry(
         path,
         file,
-        best.map((each) => ({ ...each, score: Math.min(each.score, score) })),
+        best.map((each) => ({ unit: each.unit, ...withinMatch({ score, confidence }, each) })),
       )
       const [passage] = found
       return [

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { MatchedPassage } from '@recall/core'
+import type { MatchedPassage, Sureness } from '@recall/core'
 import { type FileEntry, unitsOf } from '../documents/file-entry.ts'
 import type { FileSystem } from '../files/file-system.ts'
 import { fromShown } from '../files/paths.ts'
@@ -16,18 +16,19 @@ export function createPassageReader(fileSystem: FileSystem, root: string) {
   const fromEntry = (
     path: string,
     entry: FileEntry,
-    wanted: readonly { unit: number; score: number }[],
+    wanted: readonly (Sureness & { unit: number })[],
   ): Passage[] => {
     const units = unitsOf(entry)
     const cut = (i: number): string | undefined => {
       const found = units[i]
       return found && entry.text.slice(found.start, found.end).trimEnd()
     }
-    return wanted.map(({ unit, score }) => ({
+    return wanted.map(({ unit, score, confidence }) => ({
       text: cut(unit) ?? '',
       path,
       line: entry.line + (entry.derived ? 0 : (units[unit]?.line ?? 0)),
       score,
+      ...(confidence === undefined ? {} : { confidence }),
       ...withNeighbours([cut(unit - 1), cut(unit + 1)]),
     }))
   }

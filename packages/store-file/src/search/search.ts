@@ -19,7 +19,7 @@ import { type FileAccess, isEverything, passes } from './row-filter.ts'
 export interface Hit {
   row: DocumentRow
   /** Its matching units, best first; none when the query has no text. */
-  units: { unit: number; score: number }[]
+  units: Pick<RankedUnit<unknown>, 'unit' | 'score' | 'confidence'>[]
   score: number
   /** None when the query has no text. */
   confidence?: number
@@ -101,8 +101,7 @@ function hitsOf({ text }: StoreQuery, ranked: readonly RankedUnit<RankedDocument
   }
   return [...byDocument.values()].map(({ document, found }) => {
     const { score, confidence, signals } = found[0] as RankedUnit<RankedDocument>
-    const units = found.map((each) => ({ unit: each.unit, score: each.score }))
-    return { document, units, score, ...(text === undefined ? {} : { confidence }), signals }
+    return { document, units: found, score, ...(text === undefined ? {} : { confidence }), signals }
   })
 }
 

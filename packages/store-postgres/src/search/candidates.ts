@@ -1,4 +1,4 @@
-import { conversationType, type Found } from '@recall/core'
+import { conversationType, type Found, type Sureness } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
 import { entries, units } from '../schema/entries.ts'
 
@@ -28,7 +28,7 @@ export interface Candidate extends Pick<Found, 'score' | 'confidence' | 'signals
   accessedAt: number
   accessCount: number
   /** Its best units, best first. */
-  found: { unit: number; score: number }[]
+  found: (Sureness & { unit: number })[]
 }
 
 /** Joins units to their entries, without units that an older, longer version of the entry left behind. */

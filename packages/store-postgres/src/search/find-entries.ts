@@ -8,6 +8,7 @@ import {
   type MatchedPassage,
   queryTerms,
   type StoreQuery,
+  withinMatch,
 } from '@recall/core'
 import { and, asc, desc, inArray, type SQL, sql } from 'drizzle-orm'
 import { type Database, rowsOf } from '../engines/database.ts'
@@ -186,7 +187,7 @@ async function readPage(
     if (query.text === undefined) return [{ entry, score, mode, signals }]
     const best = found
       .slice(0, query.passages ?? 1)
-      .map((each) => ({ ...each, score: Math.min(each.score, score) }))
+      .map((each) => ({ unit: each.unit, ...withinMatch({ score, confidence }, each) }))
     const passages = passagesOf(row, entry, best, terms)
     const [passage] = passages
     return [
@@ -213,11 +214,12 @@ function passagesOf(
   found: Candidate['found'],
   terms: readonly string[],
 ): MatchedPassage[] {
-  if (unitCount === 1) return found.map(({ score }) => ({ ...bestPassage(entry.text, terms), score }))
+  if (unitCount === 1)
+    return found.map(({ unit: _, ...sureness }) => ({ ...bestPassage(entry.text, terms), ...sureness }))
   const texts = unitTexts(entry).map((text) => text.trimEnd())
-  return found.map(({ unit, score }) => {
+  return found.map(({ unit, ...sureness }) => {
     const neighbours = [texts[unit - 1], texts[unit + 1]].filter((text) => text !== undefined)
-    return { text: texts[unit] ?? '', ...(neighbours.length > 0 ? { neighbours } : {}), score }
+    return { text: texts[unit] ?? '', ...(neighbours.length > 0 ? { neighbours } : {}), ...sureness }
   })
 }
 

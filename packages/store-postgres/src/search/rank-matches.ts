@@ -72,9 +72,9 @@ function byEntry(
   for (const { document, unit, score, confidence, signals } of ranked) {
     const known = candidates.get(document)
     const row = rows.get(document)
-    if (known) known.found.push({ unit, score })
-    else if (row)
-      candidates.set(document, { ...row, mode, score, confidence, signals, found: [{ unit, score }] })
+    const found = { unit, score, confidence }
+    if (known) known.found.push(found)
+    else if (row) candidates.set(document, { ...row, mode, score, confidence, signals, found: [found] })
   }
   return [...candidates.values()]
 }

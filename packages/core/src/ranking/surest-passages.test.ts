@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest'
+import { createMemoryManager } from '../front/create-memory-manager.ts'
+import { conversationType } from '../session-keys.ts'
+import { createInMemoryStore } from '../stores/in-memory-store.ts'
+import { surestPassages } from './surest-passages.ts'
+
+it('finds several places of one conversation, and a note among them', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  const turns = [
+    'The pool leaks again.',
+    'Lunch?',
+    'Why does the pool leak?',
+    'Later.',
+    'A retry leaks the pool.',
+  ]
+  const body = turns.map((turn) => `### User\n\n${turn}`).join('\n\n')
+  await memory.write('episodic', 'conversation:leak', { body }, { type: conversationType })
+  await memory.write('long-term', 'fact:lunch', 'Ana has lunch at noon.')
+  await memory.write('long-term', 'fact:pool', 'The pool leaks when a retry fails.')
+  const find = async (limit: number) => {
+    const text = 'pool leak retry'
+    const options = { passages: limit }
+    const found = [
+      ...(await memory.search('episodic', { text }, options)),
+      ...(await memory.search('long-term', { text }, options)),
+    ]
+    return surestPassages(found, limit)
+  }
+  const places = await find(5)
+  const said = places.map(({ match, passage }) => [match.key, passage?.text.split('\n').at(-1)])
+  expect(said.slice(0, 2)).toEqual([
+    ['conversation:leak', 'A retry leaks the pool.'],
+    ['fact:pool', 'The pool leaks when a retry fails.'],
+  ])
+  expect(said).toContainEqual(['conversation:leak', 'Why does the pool leak?'])
+  const told = places.map(({ passage }) => passage?.confidence ?? -1)
+  expect(told).toEqual(told.toSorted((a, b) => b - a))
+  expect(await find(2)).toHaveLength(2)
+})
+
+it('takes a match that shows no passage as a whole', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  await memory.write('long-term', 'fact:pool', 'The pool leaks.', { tags: ['db'] })
+  const matches = await memory.search('long-term', { tags: ['db'] })
+  expect(surestPassages(matches, 5)).toEqual([{ match: matches[0] }])
+})
