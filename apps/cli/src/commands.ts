@@ -195,7 +195,9 @@ export const commands: readonly Command[] = [
       'recall search retry -C 3 --scope episodic',
     ],
     options: {
-      ranked: { description: 'best match first, with its score, instead of in the order of the files' },
+      ranked: {
+        description: 'best place first, with how likely it answers, instead of in the order of the files',
+      },
       context: { short: 'C', value: '<lines>', description: 'lines to show around each match' },
       scope,
       limit: { value: '<n>', description: 'most results, up to 1000 (default: 10)' },

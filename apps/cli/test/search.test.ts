@@ -99,7 +99,7 @@ describe('search', () => {
     expect((await shell.run(...search)).err).not.toContain('by words alone')
   })
 
-  it('shows every line that has all the words, and with --ranked the best of each memory', async () => {
+  it('shows every line that has all the words, and with --ranked the best places of each memory', async () => {
     const shell = createShell()
     await shell.run('init')
     const folder = temporaryFolder()
@@ -120,7 +120,12 @@ describe('search', () => {
       return results.map(({ snippet }) => snippet)
     }
     expect(await lines()).toEqual(['The pool leaks.', 'The pool leaks.', 'Is it the pool that leaks?'])
-    expect(await lines('--ranked')).toEqual(['The pool leaks.'])
+    expect(await lines('--ranked')).toEqual([
+      'The pool leaks.',
+      'The pool leaks.',
+      'Is it the pool that leaks?',
+      'Only the pool.',
+    ])
     expect(await lines('--limit', '1')).toEqual(['The pool leaks.'])
   })
 

@@ -8,7 +8,7 @@ import {
   type MemoryManager,
   type MemoryMatch,
   type RankWeights,
-  surestPassages,
+  surestFirst,
 } from '@recall/core'
 import { archiveSession } from '@recall/sessions'
 import { openFileStore } from '@recall/store-file'
@@ -170,10 +170,13 @@ async function searchTurns(
   turns: ReadonlyMap<string, ReadonlyMap<string, string>>,
 ): Promise<Scored> {
   const matches = await memory.search('episodic', { text }, { limit: 50, passages: 50, touch: false })
+  const passages = matches.flatMap((match) =>
+    (match.passages ?? []).map(({ text, score = 0, confidence = 0 }) => ({ match, text, score, confidence })),
+  )
   return {
-    docs: surestPassages(matches, 50 * 50).flatMap(({ match, passage }): Scored['docs'] => {
-      const id = passage && turnOf(passage.text, turns.get(sessionOf(match)))
-      return id === undefined ? [] : [[id, passage?.confidence ?? 0]]
+    docs: passages.sort(surestFirst).flatMap(({ match, text, confidence }): Scored['docs'] => {
+      const id = turnOf(text, turns.get(sessionOf(match)))
+      return id === undefined ? [] : [[id, confidence]]
     }),
     sessions: [...new Set(matches.map(sessionOf))],
     confidence: matches[0]?.confidence ?? 0,

@@ -58,8 +58,8 @@ export interface FileStore extends MemoryStore {
   readonly root: string
   readonly layout: Layout
   /**
-   * Searches scopes without reading whole values, and returns where each match is and its passage: the best matches of
-   * each scope, scope by scope.
+   * Searches scopes by a text without reading whole values, and returns the best places of all, best first: of each match
+   * its best one, or as many as `passages` says.
    */
   locate(query: Omit<StoreQuery, 'scope'>, scopes: readonly MemoryScope[]): LocatedHit[]
   /**

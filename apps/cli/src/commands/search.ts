@@ -12,7 +12,6 @@ import {
   queryTerms,
   type StoreQuery,
   spokenText,
-  surestFirst,
   type Word,
   wordsOf,
 } from '@recall/core'
@@ -69,6 +68,7 @@ export async function search(io: Io, query: string, options: SearchCommandOption
       text: query,
       // One more, to know whether there are more.
       limit: options.limit + 1,
+      ...(options.ranked ? { passages: options.limit + 1 } : {}),
       offset: 0,
       sortBy: 'relevance',
       sortOrder: 'desc',
@@ -76,7 +76,7 @@ export async function search(io: Io, query: string, options: SearchCommandOption
       now: io.now(),
     }
     const found = store.locate(question, options.scope ? [options.scope] : memoryScopes)
-    const best = found.sort(surestFirst).slice(0, options.limit)
+    const best = found.slice(0, options.limit)
     // The confidence of the best match is that of the whole answer.
     const confidence = best[0]?.confidence ?? 0
     const shown = options.ranked && confidence < (options.minConfidence ?? 0) ? [] : best

@@ -38,6 +38,25 @@ it('finds several places of one conversation, and a note among them', async () =
   expect(await find(2)).toHaveLength(2)
 })
 
+it('tells no weak place of a match, and no short one twice', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  const long = `I looked at the pool for an hour. ${'It is the retry that leaks. '.repeat(20)}`
+  const turns = [
+    'Does the pool leak on a retry?',
+    'The pool?',
+    'Yes.',
+    'A pool is a pool.',
+    'Pool, retry, leak!',
+    long,
+  ]
+  const body = turns.map((turn) => `### User\n\n${turn}`).join('\n\n')
+  await memory.write('episodic', 'conversation:leak', { body }, { type: conversationType })
+  const [match] = await memory.search('episodic', { text: 'pool leak retry' }, { passages: 10 })
+  const told = surestPassages(match ? [match] : [], 10).map(({ passage }) => passage?.text.split('\n').at(-1))
+  expect(match?.passages).toHaveLength(6)
+  expect(told).toEqual(['Pool, retry, leak!', long.trim(), 'Does the pool leak on a retry?'])
+})
+
 it('takes a match that shows no passage as a whole', async () => {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
   await memory.write('long-term', 'fact:pool', 'The pool leaks.', { tags: ['db'] })

@@ -7,16 +7,32 @@ export interface FoundPassage<T> {
   passage?: MatchedPassage
 }
 
+/** Share of the score of a match that another passage of it needs to be told as well. */
+export const tellingShare = 0.4
+
+/** Characters up to which a passage is told whole by the one beside it. */
+const toldBeside = 300
+
 /**
  * The best places of what several searches with `passages` found for the same question, best first. One conversation may
- * hold several of them: the turn that answers is often not the one that its conversation was found by.
+ * hold several of them: the turn that answers is often not the one that its conversation was found by. A short passage
+ * that a better one has as a neighbour is not told again.
  */
 export function surestPassages<T>(matches: readonly MemoryMatch<T>[], limit: number): FoundPassage<T>[] {
-  const places = matches.flatMap((match) => {
-    const passages = match.passages ?? (match.passage ? [match.passage] : [])
-    return passages.length === 0 ? [{ match }] : passages.map((passage) => ({ match, passage }))
-  })
+  const places = matches.flatMap(placesOf)
   return places.sort((a, b) => surestFirst(surenessOf(a), surenessOf(b))).slice(0, limit)
+}
+
+function placesOf<T>(match: MemoryMatch<T>): FoundPassage<T>[] {
+  const told = new Set<string>()
+  const places: FoundPassage<T>[] = []
+  for (const passage of match.passages ?? (match.passage ? [match.passage] : [])) {
+    const { text, neighbours = [], score = match.score } = passage
+    if (score < tellingShare * match.score || (text.length <= toldBeside && told.has(text))) continue
+    for (const neighbour of neighbours) told.add(neighbour)
+    places.push({ match, passage })
+  }
+  return places.length > 0 ? places : [{ match }]
 }
 
 function surenessOf<T>({ match, passage }: FoundPassage<T>) {

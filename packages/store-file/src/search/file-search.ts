@@ -8,9 +8,12 @@ import {
   type MemoryScope,
   memoryScopes,
   namedDates,
+  type RankedUnit,
   type RankWeights,
   type SearchMode,
   type StoreQuery,
+  surestFirst,
+  tellingShare,
   withinMatch,
 } from '@recall/core'
 import type { AccessLog } from '../entries/access-log.ts'
@@ -29,7 +32,7 @@ import type { FileAccess } from './row-filter.ts'
 import type { CreateRowReader } from './row-reader.ts'
 import { searchDocuments } from './search.ts'
 
-/** A hit with its place in the files, for people who search. */
+/** A place of the files that matches, for people who search. */
 export interface LocatedHit extends Passage {
   scope: MemoryScope
   key: string
@@ -197,14 +200,18 @@ export function createFileSearch(options: FileSearchOptions) {
       scopes.map((scope) => ({ ...asked, scope })),
       false,
     )
-    return hits.map(({ row, units, score, confidence, signals, mode }) => ({
-      ...passages.read(current, row, folders, units[0]?.unit ?? 0, () => read(row)),
+    const places = hits.flatMap(({ units, ...hit }) =>
+      units
+        .slice(0, query.passages ?? 1)
+        .filter((found, i) => i === 0 || (found.score >= tellingShare * hit.score && isFoundByItself(found)))
+        .map(({ unit, signals, ...found }) => ({ ...hit, unit, ...withinMatch(hit, found), signals })),
+    )
+    const best = places.sort(surestFirst).slice(0, query.limit)
+    return best.map(({ row, unit, ...place }) => ({
+      ...passages.read(current, row, folders, unit, () => read(row)),
       ...addressOfRow(row),
+      ...place,
       type: row.type,
-      score,
-      ...(confidence === undefined ? {} : { confidence }),
-      signals,
-      mode,
       updated: row.updated,
       fields: row.fields === null ? null : (JSON.parse(row.fields) as JsonValue),
     }))
@@ -212,6 +219,11 @@ export function createFileSearch(options: FileSearchOptions) {
 
   return { find, locate, addressOfRow }
 }
+
+/** And not only for the sake of what stands beside it. */
+const isFoundByItself = ({
+  signals: { words = 0, meaning = 0 },
+}: Pick<RankedUnit<unknown>, 'signals'>): boolean => words + meaning > 0
 
 const modeOf = ({ text }: StoreQuery, byMeaning: boolean): SearchMode =>
   text === undefined ? (byMeaning ? 'semantic' : 'filter') : byMeaning ? 'hybrid' : 'lexical'

@@ -19,7 +19,7 @@ import { type FileAccess, isEverything, passes } from './row-filter.ts'
 export interface Hit {
   row: DocumentRow
   /** Its matching units, best first; none when the query has no text. */
-  units: Pick<RankedUnit<unknown>, 'unit' | 'score' | 'confidence'>[]
+  units: Pick<RankedUnit<unknown>, 'unit' | 'score' | 'confidence' | 'signals'>[]
   score: number
   /** None when the query has no text. */
   confidence?: number
