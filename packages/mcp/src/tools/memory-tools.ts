@@ -26,6 +26,8 @@ const key = z.string().min(1).max(1024)
 const resultLength = 700
 const besideLength = 300
 const pieceLength = 12_000
+/** Most places of one memory among the results of a search. */
+const mostOfOne = 10
 
 const hit = z.object({
   key: z.string(),
@@ -90,7 +92,7 @@ function addSearch(server: McpServer, { memory }: McpOptions): void {
         const found = await Promise.all(
           scopes.map((each) => {
             const includeArchived = archived && hasArchive(memory, each)
-            const options = { limit, passages: limit, minConfidence, includeArchived }
+            const options = { limit, passages: Math.min(limit, mostOfOne), minConfidence, includeArchived }
             return memory.search(each, { text: query }, options)
           }),
         )
