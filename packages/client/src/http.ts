@@ -5,6 +5,7 @@ import {
   MemoryError,
   MemoryErrorCode,
   readBody,
+  retryAfterOf,
 } from '@recall/core'
 
 export interface HttpOptions {
@@ -248,7 +249,7 @@ const codes: ReadonlySet<unknown> = new Set(Object.values(MemoryErrorCode))
 function problemOf(response: Response, text: string, host: string): MemoryError {
   const problem = problemIn(text)
   const code = codes.has(problem.code) ? (problem.code as MemoryErrorCode) : codeOfStatus(response.status)
-  const seconds = Number(response.headers.get('Retry-After') ?? Number.NaN)
+  const retryAfterMs = retryAfterOf(response.headers, Date.now())
   const says =
     typeof problem.detail === 'string'
       ? problem.detail
@@ -258,7 +259,7 @@ function problemOf(response: Response, text: string, host: string): MemoryError 
       status: response.status,
       ...(Array.isArray(problem.errors) ? { issues: problem.errors } : {}),
     },
-    ...(Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   })
 }
 

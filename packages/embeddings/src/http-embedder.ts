@@ -6,6 +6,7 @@ import {
   MemoryErrorCode,
   readBody,
   redactText,
+  retryAfterOf,
 } from '@recall/core'
 import * as z from 'zod/mini'
 import en from 'zod/v4/locales/en.js'
@@ -244,10 +245,10 @@ async function refusal(response: Response, { url }: HttpEmbedderOptions): Promis
   return new MemoryError(message, MemoryErrorCode.UNAVAILABLE, { details: { status: response.status } })
 }
 
-/** The wait in milliseconds that a Retry-After header asks for in seconds, at most a minute. */
+/** The wait in milliseconds that a server asks for, at most a minute. */
 function retryAfter(response: Response): number | undefined {
-  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
-  return seconds >= 0 ? Math.min(60, seconds) * 1000 : undefined
+  const asked = retryAfterOf(response.headers, Date.now())
+  return asked === undefined ? undefined : Math.min(60_000, asked)
 }
 
 class Retryable extends Error {

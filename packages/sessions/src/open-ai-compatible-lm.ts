@@ -1,4 +1,11 @@
-import { isMemoryError, type LmProvider, MemoryError, MemoryErrorCode, readBody } from '@recall/core'
+import {
+  isMemoryError,
+  type LmProvider,
+  MemoryError,
+  MemoryErrorCode,
+  readBody,
+  retryAfterOf,
+} from '@recall/core'
 import * as z from 'zod/mini'
 import { longestTimer } from './options.ts'
 
@@ -88,10 +95,10 @@ function endpoint(baseUrl: string): URL {
 /** Leaves the response body out: some servers repeat parts of the key or of the prompt in it. */
 function httpError(url: URL, response: Response): MemoryError {
   const { status } = response
-  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
+  const retryAfterMs = retryAfterOf(response.headers, Date.now())
   return new MemoryError(`${url.host} answered ${status} ${response.statusText}`.trim(), codeFor(status), {
     details: { status },
-    ...(Number.isNaN(retryAfter) ? {} : { retryAfterMs: retryAfter * 1000 }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   })
 }
 
