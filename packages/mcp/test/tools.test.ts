@@ -3,7 +3,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { createInMemoryStore, createMemoryManager } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createMcpFetch } from '../src/index.ts'
+import { createMcpFetch, type SharedMemories } from '../src/index.ts'
 import { hubInstructions, instructions } from '../src/instructions.ts'
 import { modern, sampleOptions, stdioChild, writeSession } from './support.ts'
 
@@ -302,6 +302,19 @@ it.each([
   })
   expect(await answerOf('memory_forget', old)).toMatchObject({ structuredContent: { forgotten: true } })
   expect(await answerOf('memory_read', old)).toMatchObject({ isError: true })
+})
+
+it('shows of a long memory of the hub the place that was looked for', async () => {
+  const options = await sampleOptions()
+  const content = `${'The service was slow that day. '.repeat(60)}A retry without jitter kept the pool full.`
+  const hub: SharedMemories = {
+    ...(options.hub as SharedMemories),
+    search: async () => [{ short_id: 'RCL-3', content, author: { name: 'ada' }, similarity: 0.8 }],
+  }
+  const server = createMcpFetch({ optionsFor: () => ({ ...options, hub }) })
+  const asked = { name: 'hub_search', arguments: { query: 'pool full of retries' } }
+  const answer = await server.fetch(modern('tools/call', asked, 'hub_search'))
+  expect(JSON.stringify(await answer.json())).toContain('A retry without jitter kept the pool full.')
 })
 
 it('does not take a search for nothing for one for everything', async () => {

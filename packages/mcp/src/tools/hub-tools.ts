@@ -1,8 +1,8 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { fenceRecalled, MemoryErrorCode, redactJson, redactText } from '@recall/core'
+import { excerptOf, fenceRecalled, MemoryErrorCode, queryTerms, redactJson, redactText } from '@recall/core'
 import * as z from 'zod'
 import type { SharedMemories } from '../options.ts'
-import { answer, answerFrom, orFailure, pieceOf, withoutSecrets } from './answer.ts'
+import { answer, answerFrom, orFailure, withoutSecrets } from './answer.ts'
 
 const resultLength = 1000
 /** Longest question that a hub accepts, in characters. */
@@ -32,12 +32,13 @@ export function addHubTools(server: McpServer, hub: SharedMemories): void {
     ({ query, limit }) =>
       orFailure(async () => {
         const found = await hub.search(redactText(query).text, { limit })
+        const terms = new Set(queryTerms(query))
         const results = found.slice(0, limit).map(({ short_id, content, author, similarity }) => ({
           id: short_id,
           author: author.name,
           score: similarity,
           text: fenceRecalled(
-            pieceOf(withoutSecrets(content), 0, resultLength),
+            excerptOf(withoutSecrets(content), terms, resultLength),
             `hub, written by ${author.name}`,
           ),
         }))
