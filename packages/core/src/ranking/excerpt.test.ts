@@ -35,6 +35,14 @@ it('shows the words where they stand closest, and what stands on either side of 
   expect(find(`${far} ${filler}${near} ${filler}`, 'pool leak', 80)).toContain(near)
 })
 
+it('passes over a run of letters that is longer than an excerpt, and shows the words behind it', () => {
+  const run = '数据库连接泄漏'.repeat(10)
+  const told = 'Ana found in May that the pool leaks when a retry fails'
+  const text = `${run}。${filler}${told} ${filler}and later the pool, and a leak`
+  expect(find(text, 'pool leak 连接', 60)).toContain('that the pool leaks when')
+  expect(find(`${run}。${filler}pool ${run} leak`, 'pool leak 连接', 60)).toContain('pool')
+})
+
 it('never exceeds its length, cuts no character apart, and shows what there is', () => {
   const word = fc.constantFrom('pool', 'leak', '👩‍💻', 'größe', '数据库', '\n', ' ', 'x'.repeat(30), '\uD83D')
   fc.assert(

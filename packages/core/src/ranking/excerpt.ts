@@ -20,7 +20,8 @@ export function excerptOf(text: string, terms: ReadonlySet<string>, length: numb
 
 /** The shortest place, of at most `length` characters, with the most different terms; the first of several. */
 function densest(text: string, terms: ReadonlySet<string>, length: number): { start: number; end: number } {
-  const found = [...termsIn(text, terms)]
+  // A run of letters that is longer, of a script without spaces say, fits into no place.
+  const found = [...termsIn(text, terms)].filter(({ start, end }) => end - start <= length)
   const inside = new Map<string, number>()
   let best = { start: 0, end: 0, terms: 0 }
   let first = 0
