@@ -31,16 +31,19 @@ export function cappedBy<Match extends RankedMatch>({ score, confidence }: Ranke
   // A little below, because ties go to the later entry.
   const floor = score * (1 - 1e-6)
   const share = Math.min(1, floor / match.score)
-  const signals = Object.entries(match.signals).map(([name, part]) => [name, part * share])
   return {
     ...match,
-    ...(share < 1 ? { score: floor, signals: Object.fromEntries(signals) } : {}),
+    ...(share < 1 ? { score: floor, signals: lowered(match.signals, share) } : {}),
     // Another look at more candidates may be surer of what it finds.
     ...(confidence === undefined || match.confidence === undefined
       ? {}
       : { confidence: Math.min(confidence, match.confidence) }),
   }
 }
+
+/** The signals of a score of which a share is left: they add up to that. */
+export const lowered = (signals: RankedMatch['signals'], share: number): RankedMatch['signals'] =>
+  Object.fromEntries(Object.entries(signals).map(([name, part]) => [name, part * share]))
 
 /** How a passage was found: no better and no surer than the match that it is a part of, which may have been capped. */
 export const withinMatch = (match: Sureness, passage: Sureness): Sureness => ({

@@ -3,6 +3,7 @@ import {
   type Address,
   type Found,
   type JsonValue,
+  lowered,
   MemoryError,
   MemoryErrorCode,
   type MemoryScope,
@@ -204,7 +205,11 @@ export function createFileSearch(options: FileSearchOptions) {
       units
         .slice(0, query.passages ?? 1)
         .filter((found, i) => i === 0 || (found.score >= tellingShare * hit.score && isFoundByItself(found)))
-        .map(({ unit, signals, ...found }) => ({ ...hit, unit, ...withinMatch(hit, found), signals })),
+        .map(({ unit, signals, ...found }) => {
+          const within = withinMatch(hit, found)
+          // A hit that was capped on a later look caps its places, and what their scores are made of.
+          return { ...hit, unit, ...within, signals: lowered(signals, within.score / found.score) }
+        }),
     )
     const best = places.sort(surestFirst).slice(0, query.limit)
     return best.map(({ row, unit, ...place }) => ({
