@@ -77,6 +77,16 @@ it('finds an entry once that is archived during the search', async () => {
   expect(found.map(({ key }) => key)).toEqual(['key'])
 })
 
+it('is as sure of a passage that tells no score of its own as of its match', async () => {
+  const { stores, memory } = await open()
+  const { find } = stores
+  stores.find = async (query) =>
+    (await find(query)).map(({ passage, ...match }) => ({ ...match, passage: { text: passage?.text ?? '' } }))
+  const [match] = await memory.search('episodic', { text: 'value' }, { includeArchived: true })
+  expect(match?.confidence).toBeGreaterThan(0)
+  expect(match?.passage?.confidence).toBe(match?.confidence)
+})
+
 it('tells which entries could not be archived', async () => {
   const { cold, memory } = await open()
   cold.archive = async () => ({ archived: 2, errors: [{ key: 'key', message: 'the disk is full' }] })

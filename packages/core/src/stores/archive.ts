@@ -34,15 +34,18 @@ export async function findWithArchived(
   const page = await findInBoth(store, cold, query)
   if (query.text === undefined || page.length === 0) return page
   const { tenth, basis } = await bestOfBoth(store, cold, query)
-  const sure = <Part extends { score?: number }>(part: Part) => ({
-    ...part,
-    confidence: confidenceOf(part.score ?? 0, tenth, basis),
+  return page.map(({ passage, passages, ...match }) => {
+    const sure = <Part extends { score?: number }>(part: Part) => ({
+      ...part,
+      // A passage that tells no score of its own has that of its match.
+      confidence: confidenceOf(part.score ?? match.score, tenth, basis),
+    })
+    return {
+      ...sure(match),
+      ...(passage ? { passage: sure(passage) } : {}),
+      ...(passages ? { passages: passages.map(sure) } : {}),
+    }
   })
-  return page.map(({ passage, passages, ...match }) => ({
-    ...sure(match),
-    ...(passage ? { passage: sure(passage) } : {}),
-    ...(passages ? { passages: passages.map(sure) } : {}),
-  }))
 }
 
 /**
