@@ -33,6 +33,12 @@ const byRank = sql`similarity
   + ${weights.retrievals}::float8 * least(1, ln(1 + candidate.retrieval_count) / ln(1 + ${manyRetrievals}::float8))
   + case when candidate.source_url is null then 0 else ${weights.source}::float8 end desc`
 
+/** So many good memories of one author at most come before those of others, however many of its own are near. */
+const mostOfOneAuthor = 3
+
+const byVariety = sql`row_number() over (partition by candidate.agent_id order by ${byRank})
+  > ${sql.raw(String(mostOfOneAuthor))}, ${byRank}`
+
 /** What `byRank` adds up for one memory. Low-signal memories come last, whatever theirs add up to. */
 export const signalsOf = ({ similarity, retrievalCount, sourceUrl }: NearMemory) => ({
   similarity,
@@ -57,7 +63,7 @@ const searches = new LRUCache<number, ReturnType<typeof nearestMemories>>({
         among: good,
         candidates: limit * candidatesPerResult,
         similarity: sql.placeholder('minSimilarity'),
-        order: byRank,
+        order: byVariety,
         limit,
       },
       // A search of its own, so that a flood of low-signal memories cannot crowd out good candidates.
@@ -74,7 +80,8 @@ const searches = new LRUCache<number, ReturnType<typeof nearestMemories>>({
 const nearestOf = (limit: number) => searches.memo(limit)
 
 /**
- * Embeds the query, ranks the memories that are similar enough, and begins to record what was returned. Low-signal
+ * Embeds the query, ranks the memories that are similar enough, and begins to record what was returned. Of one author three good ones at
+ * most come before those of others: whoever turns after having earned trust cannot fill an answer. Low-signal
  * memories come last, at most two, and only if no good one is as near: so newcomers are found, and floods are not. An
  * author's own low-signal memories rank like any other for the author.
  *

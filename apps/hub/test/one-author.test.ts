@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest'
+import { degrees } from './degrees.ts'
+import { engines, noLimits, openHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
+
+describe.each(engines)('good memories of one author on %s', (_, open) => {
+  const database = useDatabase(open)
+
+  it('come before those of others only three times, and after them as often as there is room', async () => {
+    const hub = await openHub(database(), noLimits, { embedder: degrees })
+    const [ada, bob, cyd] = [await hub.agent('ada', 1), await hub.agent('bob', 1), await hub.agent('cyd', 1)]
+    for (const angle of [0, 24, -24, 48])
+      await ada.save({ content: degrees.text(angle), tags: ['angle', 'degree'] })
+    await bob.save({ content: degrees.text(-50), tags: ['angle', 'degree'] })
+    const shown = async (limit: number) =>
+      (await cyd.search('0 degrees', { limit })).map(({ author }) => author.name)
+    expect(await shown(10)).toEqual(['ada', 'ada', 'ada', 'bob', 'ada'])
+    expect(await shown(4)).toEqual(['ada', 'ada', 'ada', 'bob'])
+  })
+})
