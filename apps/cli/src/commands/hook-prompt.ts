@@ -7,6 +7,7 @@ import {
   type FoundPassage,
   fenceRecalled,
   type MemoryManager,
+  passagesFor,
   queryTerms,
   redactText,
   surestPassages,
@@ -90,7 +91,7 @@ async function placesOf(
     { text },
     {
       limit: confidenceRank,
-      passages: most,
+      passages: passagesFor(most),
       touch: false,
       minScore: leastScore,
       minConfidence: leastConfidence,

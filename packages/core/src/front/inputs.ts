@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import en from 'zod/v4/locales/en.js'
 import { MemoryError, MemoryErrorCode, type MemoryErrorContext } from '../errors.ts'
 import { isJsonObject } from '../json.ts'
+import { mostPassages } from '../ranking/surest-passages.ts'
 import { withoutSecrets } from '../redaction/redact.ts'
 import type { ValueSchema } from '../schemas.ts'
 import { type MemoryScope, memoryScopes } from '../scope.ts'
@@ -156,7 +157,7 @@ export const searchOptionsSchema = z.strictObject({
   minConfidence: z.optional(z.number().check(z.gte(0), z.lte(1))),
   touch: z.optional(z.boolean()),
   explain: z.optional(z.boolean()),
-  passages: z.optional(z.int().check(z.minimum(1), z.maximum(50))),
+  passages: z.optional(z.int().check(z.minimum(1), z.maximum(mostPassages))),
   includeArchived: z.optional(z.boolean()),
 })
 

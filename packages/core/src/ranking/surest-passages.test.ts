@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createMemoryManager } from '../front/create-memory-manager.ts'
 import { conversationType } from '../session-keys.ts'
 import { createInMemoryStore } from '../stores/in-memory-store.ts'
-import { surestPassages } from './surest-passages.ts'
+import { passagesFor, surestPassages } from './surest-passages.ts'
 
 it('finds several places of one conversation, and a note among them', async () => {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
@@ -19,7 +19,7 @@ it('finds several places of one conversation, and a note among them', async () =
   await memory.write('long-term', 'fact:pool', 'The pool leaks when a retry fails.')
   const find = async (limit: number) => {
     const text = 'pool leak retry'
-    const options = { passages: limit }
+    const options = { passages: passagesFor(limit) }
     const found = [
       ...(await memory.search('episodic', { text }, options)),
       ...(await memory.search('long-term', { text }, options)),
@@ -55,6 +55,21 @@ it('tells no weak place of a match, and no short one twice', async () => {
   const told = surestPassages(match ? [match] : [], 10).map(({ passage }) => passage?.text.split('\n').at(-1))
   expect(match?.passages).toHaveLength(6)
   expect(told).toEqual(['Pool, retry, leak!', long.trim(), 'Does the pool leak on a retry?'])
+})
+
+it('fills its places out of one conversation, also where short ones are told beside others', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  const turns = Array.from({ length: 12 }, (_, i) => `The pool leaks on retry ${'again '.repeat(i % 3)}${i}.`)
+  const body = turns.map((turn) => `### User\n\n${turn}`).join('\n\n')
+  await memory.write('episodic', 'conversation:leak', { body }, { type: conversationType })
+  const find = async (limit: number, mostOfOne = limit) => {
+    const options = { passages: passagesFor(limit) }
+    const found = await memory.search('episodic', { text: 'pool leak retry' }, options)
+    return surestPassages(found, limit, mostOfOne).map(({ passage }) => passage?.text)
+  }
+  const all = await find(20)
+  for (const limit of [1, 2, 3, 4]) expect(await find(limit)).toEqual(all.slice(0, limit))
+  expect(await find(4, 2)).toEqual(all.slice(0, 2))
 })
 
 it('takes a match that shows no passage as a whole', async () => {

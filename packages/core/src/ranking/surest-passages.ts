@@ -10,16 +10,31 @@ export interface FoundPassage<T> {
 /** Share of the score of a match that another passage of it needs to be told as well. */
 export const tellingShare = 0.4
 
+/** Most passages that a search adds to a match. */
+export const mostPassages = 50
+
+/**
+ * Passages to ask of each match for so many places. Each that is told may tell the two beside it, and what is left has
+ * to be enough although a single conversation may hold all the best.
+ */
+export const passagesFor = (places: number): number => Math.min(mostPassages, 3 * places)
+
 /** Characters up to which a passage is told whole by the one beside it. */
 const toldBeside = 300
 
 /**
- * The best places of what several searches with `passages` found for the same question, best first. One conversation may
- * hold several of them: the turn that answers is often not the one that its conversation was found by. A short passage
- * that a better one has as a neighbour is not told again.
+ * The best places of what several searches with `passages` (see `passagesFor`) found for the same question, best
+ * first. One conversation may hold several of them: the turn that answers is often not the one that its conversation
+ * was found by. A short passage that a better one has as a neighbour is not told again.
+ *
+ * @param mostOfOne most places of one match
  */
-export function surestPassages<T>(matches: readonly MemoryMatch<T>[], limit: number): FoundPassage<T>[] {
-  const places = matches.flatMap(placesOf)
+export function surestPassages<T>(
+  matches: readonly MemoryMatch<T>[],
+  limit: number,
+  mostOfOne = limit,
+): FoundPassage<T>[] {
+  const places = matches.flatMap((match) => placesOf(match).slice(0, mostOfOne))
   return places.sort((a, b) => surestFirst(surenessOf(a), surenessOf(b))).slice(0, limit)
 }
 

@@ -12,6 +12,7 @@ import {
   type MemoryRecord,
   type MemoryScope,
   memoryScopes,
+  passagesFor,
   queryTerms,
   type ReadOptions,
   surestPassages,
@@ -92,11 +93,12 @@ function addSearch(server: McpServer, { memory }: McpOptions): void {
         const found = await Promise.all(
           scopes.map((each) => {
             const includeArchived = archived && hasArchive(memory, each)
-            const options = { limit, passages: Math.min(limit, mostOfOne), minConfidence, includeArchived }
+            const passages = passagesFor(Math.min(limit, mostOfOne))
+            const options = { limit, passages, minConfidence, includeArchived }
             return memory.search(each, { text: query }, options)
           }),
         )
-        const best = surestPassages(found.flat(), limit)
+        const best = surestPassages(found.flat(), limit, mostOfOne)
         const terms = new Set(queryTerms(query))
         const results = best.map((place) => hitOf(place, terms))
         const { mode } = best[0]?.match ?? {}
