@@ -29,9 +29,10 @@ it('serves the memory of files: what was archived is found, what is remembered i
   const call = await connect(shell.root)
 
   expect(await call('session_context', {})).toMatchObject({ sessions: [{ sessionId: 's1' }] })
-  expect(await call('memory_search', { query: 'releases the client' })).toMatchObject({
-    results: [{ key: 'conversation:s1' }],
-  })
+  const { results } = (await call('memory_search', { query: 'releases the client' })) as {
+    results: { key: string }[]
+  }
+  expect(new Set(results.map(({ key }) => key))).toEqual(new Set(['conversation:s1']))
   await call('memory_remember', { text: 'The walrus is called Otto.', key: 'walrus' })
   expect((await shell.run('search', 'walrus')).out).toContain('Otto')
   await call('memory_forget', { key: 'conversation:s1', scope: 'episodic' })
