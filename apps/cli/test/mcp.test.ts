@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, it, onTestFinished } from 'vitest'
-import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
+import { createShell, poolSession, serveTinyModel, temporaryFolder, writeSession } from './support.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
@@ -38,6 +38,22 @@ it('serves the memory of files: what was archived is found, what is remembered i
   await call('memory_forget', { key: 'conversation:s1', scope: 'episodic' })
   expect((await shell.run('search', 'releases the client')).code).toBe(1)
   expect((await shell.run('consume')).out).toBe('The window is empty.\n')
+})
+
+it('finds by meaning where the memory has vectors, and by words while the model is away', async () => {
+  const model = await serveTinyModel()
+  const root = temporaryFolder()
+  const shell = createShell(root, null, { RECALL_ROOT: root, ...model })
+  await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession))
+  await shell.run('reindex', '--model')
+  const modeWith = async (env: Record<string, string>) => {
+    const call = await connect(root, { ...model, ...env })
+    const found = (await call('memory_search', { query: 'releases the client' })) as { mode: string }
+    return found.mode
+  }
+  expect(await modeWith({})).toBe('hybrid')
+  expect(await modeWith({ RECALL_EMBEDDING_URL: 'http://127.0.0.1:9/v1' })).toBe('lexical')
+  expect(await modeWith({ RECALL_EMBEDDING_MODEL: 'other' })).toBe('lexical')
 })
 
 it('forgets a session only with its archive, not with a fact or for one that has its key', async () => {

@@ -1,9 +1,18 @@
 import { existsSync } from 'node:fs'
 import { connectHub, type HubClient } from '@recall/client'
-import type { Address } from '@recall/core'
+import {
+  type Address,
+  createMemoryManager,
+  type Embedder,
+  errorStatus,
+  isMemoryError,
+  type MemoryManager,
+} from '@recall/core'
 import { serveMcp } from '@recall/mcp/stdio'
+import { type FileStore, keptModel, layouts } from '@recall/store-file'
 import { UsageError } from '../exit-codes.ts'
 import { findHubAccess } from '../hub-access.ts'
+import { embedderOf } from '../memory/embedder.ts'
 import { findOwnRoot, type RootOptions } from '../memory/find-root.ts'
 import { withMemory } from '../memory/memory.ts'
 import type { Io } from '../terminal/io.ts'
@@ -15,9 +24,11 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
   const root = findOwnRoot(io, options)
   // A memory that was wired in and is away, such as one on another disk, must not be taken for an empty one.
   const create = options.root === undefined || existsSync(root)
-  return withMemory(io, { ...options, root, create }, async (memory, store) => {
+  const embedder = await embedderFor(io, root)
+  const opened = { ...options, root, create, ...(embedder ? { embedder } : {}) }
+  return withMemory(io, opened, async (memory, store) => {
     await serveMcp({
-      memory,
+      memory: embedder ? evenWithoutModel(io, memory, store) : memory,
       version: process.env.RECALL_VERSION ?? '0.0.0',
       ...(hub ? { hub } : {}),
       async forget(scope, key) {
@@ -29,6 +40,38 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
     })
     return undefined
   })
+}
+
+/** The embedder of a memory that has vectors. Without it, which is reported, the agent still has its memory by words. */
+async function embedderFor(io: Io, root: string): Promise<Embedder | undefined> {
+  try {
+    const embedder = await embedderOf(io, root)
+    if (!embedder) return undefined
+    const kept = Object.values(layouts).map((layout) => keptModel({ root, layout }))
+    if (kept.includes(embedder.model)) return embedder
+    await embedder.close?.()
+    throw new UsageError(`its vectors are not of ${embedder.model}; recall reindex --model makes them anew`)
+  } catch (error) {
+    io.err(`recall: memory is searched by words alone: ${(error as Error).message}\n`)
+    return undefined
+  }
+}
+
+/** While the model cannot be reached, a search is by words, and says so as the mode of what it finds. */
+function evenWithoutModel(io: Io, memory: MemoryManager, store: FileStore): MemoryManager {
+  const byWords = createMemoryManager({ stores: store, clock: io.now })
+  return {
+    ...memory,
+    async search<T>(...asked: Parameters<MemoryManager['search']>) {
+      try {
+        return await memory.search<T>(...asked)
+      } catch (error) {
+        if (!isMemoryError(error) || !errorStatus[error.code].retryable) throw error
+        io.err(`recall: searched by words alone: ${error.message}\n`)
+        return byWords.search<T>(...asked)
+      }
+    },
+  }
 }
 
 /**

@@ -15,7 +15,7 @@ import {
   type Word,
   wordsOf,
 } from '@recall/core'
-import { type FileStore, hasUnreadableVectors, keptModel, type LocatedHit, layouts } from '@recall/store-file'
+import type { FileStore, LocatedHit } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { matchingLines } from '../matching-lines.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
@@ -121,15 +121,9 @@ function refuseMisuse(query: string, options: SearchCommandOptions): void {
     if (given && !options.ranked) throw new UsageError(`--${name} is for --ranked`)
 }
 
-/** The embedder for a ranked search, if the memory has vectors. Other searches load no model. */
 async function embedderFor(io: Io, options: SearchCommandOptions): Promise<Embedder | undefined> {
   if (!options.ranked || options.lexical) return undefined
-  const root = findRoot(io, options)
-  const places = Object.values(layouts).map((layout) => ({ root, layout }))
-  const hasVectors = places.some((place) => keptModel(place) !== null)
-  if (!hasVectors && places.some((place) => hasUnreadableVectors(place)))
-    io.err('recall: the vectors cannot be read, found by words alone: recall reindex --model\n')
-  return hasVectors ? (await import('../memory/embedder.ts')).openEmbedder(io) : undefined
+  return (await import('../memory/embedder.ts')).embedderOf(io, findRoot(io, options))
 }
 
 /** The best line of a hit. */

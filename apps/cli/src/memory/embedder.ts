@@ -1,4 +1,5 @@
 import type { Embedder } from '@recall/core'
+import { hasUnreadableVectors, keptModel, layouts } from '@recall/store-file'
 import { UsageError } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 
@@ -19,6 +20,15 @@ export async function openEmbedder(io: Io): Promise<Embedder> {
   }
   const { httpEmbedder } = await import('@recall/embeddings')
   return httpEmbedder({ url, model, dimensions, ...(apiKey ? { apiKey } : {}) })
+}
+
+/** The embedder for searches of a memory that has vectors. Others load no model. */
+export async function embedderOf(io: Io, root: string): Promise<Embedder | undefined> {
+  const places = Object.values(layouts).map((layout) => ({ root, layout }))
+  if (places.some((place) => keptModel(place) !== null)) return openEmbedder(io)
+  if (places.some((place) => hasUnreadableVectors(place)))
+    io.err('recall: the vectors cannot be read, found by words alone: recall reindex --model\n')
+  return undefined
 }
 
 /** From here on somebody may wonder whether it has to take so long. */

@@ -1,6 +1,6 @@
 import { createMemoryManager, isMemoryError, type LmProvider, type MemoryManager } from '@recall/core'
 import { openAiCompatibleLm } from '@recall/sessions'
-import type { FileStore } from '@recall/store-file'
+import type { FileStore, FileStoreSettings } from '@recall/store-file'
 import type { Io } from '../terminal/io.ts'
 import type { RootOptions } from './find-root.ts'
 import { withStore } from './with-store.ts'
@@ -8,10 +8,13 @@ import { withStore } from './with-store.ts'
 /** Opens a memory over the files for the duration of a call. The calling command reports what was redacted. */
 export async function withMemory<T>(
   io: Io,
-  options: RootOptions & { create?: boolean },
+  options: RootOptions & Pick<FileStoreSettings, 'create' | 'embedder'>,
   call: (memory: MemoryManager, store: FileStore) => Promise<T>,
 ): Promise<T> {
-  return withStore(io, options, (store) => call(createMemoryManager({ stores: store, clock: io.now }), store))
+  const { embedder } = options
+  return withStore(io, options, (store) =>
+    call(createMemoryManager({ stores: store, clock: io.now, ...(embedder ? { embedder } : {}) }), store),
+  )
 }
 
 /** A model for summaries, when the environment names one. A wrong name keeps no session from being archived. */
