@@ -62,12 +62,14 @@ export async function search(io: Io, query: string, options: SearchCommandOption
     const embedding = embedder && (await embedQuery(embedder, query))
     // Embed recent writes first, so that they are found by meaning, too.
     const left = embedding ? await store.embedRecent(io.now()) : 0
+    // A session repeats in its summary what was said: such places are left out again.
+    const wanted = options.ranked ? 2 * options.limit : options.limit
     const question: Omit<StoreQuery, 'scope'> = {
       ...(embedding ? { embedding } : {}),
       namespace: 'default',
       text: query,
       // One more, to know whether there are more.
-      limit: options.limit + 1,
+      limit: wanted + 1,
       ...(options.ranked ? { passages: options.limit + 1 } : {}),
       offset: 0,
       sortBy: 'relevance',
@@ -76,13 +78,13 @@ export async function search(io: Io, query: string, options: SearchCommandOption
       now: io.now(),
     }
     const found = store.locate(question, options.scope ? [options.scope] : memoryScopes)
-    const best = found.slice(0, options.limit)
+    const best = found.slice(0, wanted)
     // The confidence of the best match is that of the whole answer.
     const confidence = best[0]?.confidence ?? 0
     const shown = options.ranked && confidence < (options.minConfidence ?? 0) ? [] : best
     const { redact, excerpt, tell } = createRedaction(io)
     const { results: places, more: moreLines } = options.ranked
-      ? { results: shown.map((hit) => toResult(hit, terms, options, excerpt)), more: false }
+      ? placeByPlace(shown, terms, options, excerpt)
       : lineByLine(store, shown, terms, options, excerpt)
     const results = places.map((result) => ({
       ...result,
@@ -124,6 +126,22 @@ function refuseMisuse(query: string, options: SearchCommandOptions): void {
 async function embedderFor(io: Io, options: SearchCommandOptions): Promise<Embedder | undefined> {
   if (!options.ranked || options.lexical) return undefined
   return (await import('../memory/embedder.ts')).embedderOf(io, findRoot(io, options))
+}
+
+/** The best line of each place, best first, once where several say the same; `more` if some were cut off. */
+function placeByPlace(
+  best: readonly LocatedHit[],
+  terms: ReadonlySet<string>,
+  options: SearchCommandOptions,
+  excerpt: Excerpt,
+): { results: Result[]; more: boolean } {
+  const results = new Map<string, Result>()
+  for (const hit of best) {
+    const result = toResult(hit, terms, options, excerpt)
+    if (!results.has(result.snippet)) results.set(result.snippet, result)
+  }
+  const told = [...results.values()]
+  return { results: told.slice(0, options.limit), more: told.length > options.limit }
 }
 
 /** The best line of a hit. */

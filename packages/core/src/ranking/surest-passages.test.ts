@@ -72,6 +72,17 @@ it('fills its places out of one conversation, also where short ones are told bes
   expect(await find(4, 2)).toEqual(all.slice(0, 2))
 })
 
+it('tells once what several memories say word for word', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  for (const key of ['a', 'b']) await memory.write('long-term', key, 'The pool leaks on a retry.')
+  await memory.write('long-term', 'c', 'A pool of ten.')
+  const found = await memory.search('long-term', { text: 'pool leak retry' }, { passages: passagesFor(5) })
+  expect(surestPassages(found, 5).map(({ passage }) => passage?.text)).toEqual([
+    'The pool leaks on a retry.',
+    'A pool of ten.',
+  ])
+})
+
 it('takes a match that shows no passage as a whole', async () => {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
   await memory.write('long-term', 'fact:pool', 'The pool leaks.', { tags: ['db'] })

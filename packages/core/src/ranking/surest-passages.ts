@@ -25,7 +25,7 @@ const toldBeside = 300
 /**
  * The best places of what several searches with `passages` (see `passagesFor`) found for the same question, best
  * first. One conversation may hold several of them: the turn that answers is often not the one that its conversation
- * was found by. A short passage that a better one has as a neighbour is not told again.
+ * was found by. What a better place says word for word, or a short passage that it has as a neighbour, is not told again.
  *
  * @param mostOfOne most places of one match
  */
@@ -34,8 +34,18 @@ export function surestPassages<T>(
   limit: number,
   mostOfOne = limit,
 ): FoundPassage<T>[] {
-  const places = matches.flatMap((match) => placesOf(match).slice(0, mostOfOne))
-  return places.sort((a, b) => surestFirst(surenessOf(a), surenessOf(b))).slice(0, limit)
+  const told = new Set<string>()
+  const isNew = ({ match, passage }: FoundPassage<T>): boolean => {
+    const text = passage?.text ?? JSON.stringify(match.value)
+    if (told.has(text)) return false
+    told.add(text)
+    return true
+  }
+  return matches
+    .flatMap((match) => placesOf(match).slice(0, mostOfOne))
+    .sort((a, b) => surestFirst(surenessOf(a), surenessOf(b)))
+    .filter(isNew)
+    .slice(0, limit)
 }
 
 function placesOf<T>(match: MemoryMatch<T>): FoundPassage<T>[] {
