@@ -149,9 +149,10 @@ describe.each(engines)('%s', (_, open) => {
               .sort((a, b) => (a.key < b.key ? -1 : 1)),
           )
           // Postgres counts similarities in single precision.
-          const nearly = <Scored extends { score: number }>(found: Scored): Scored => ({
+          const nearly = <Scored extends { score: number; confidence?: number }>(found: Scored): Scored => ({
             ...found,
             score: expect.closeTo(found.score, 4),
+            ...(found.confidence === undefined ? {} : { confidence: expect.closeTo(found.confidence, 2) }),
           })
           expect(ours).toEqual(
             theirs.map((match) => ({ ...nearly(match), passages: match.passages.map(nearly) })),
