@@ -122,6 +122,7 @@ describe('search', () => {
     expect(await lines()).toEqual(['The pool leaks.', 'The pool leaks.', 'Is it the pool that leaks?'])
     expect(await lines('--ranked')).toEqual([
       'The pool leaks.',
+      'The pool leaks.',
       'Is it the pool that leaks?',
       'Only the pool.',
     ])

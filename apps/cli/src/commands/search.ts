@@ -128,20 +128,25 @@ async function embedderFor(io: Io, options: SearchCommandOptions): Promise<Embed
   return (await import('../memory/embedder.ts')).embedderOf(io, findRoot(io, options))
 }
 
-/** The best line of each place, best first, once where several say the same; `more` if some were cut off. */
+/** The best line of each place, best first, once where several tell the same; `more` if some were cut off. */
 function placeByPlace(
   best: readonly LocatedHit[],
   terms: ReadonlySet<string>,
   options: SearchCommandOptions,
   excerpt: Excerpt,
 ): { results: Result[]; more: boolean } {
-  const results = new Map<string, Result>()
-  for (const hit of best) {
-    const result = toResult(hit, terms, options, excerpt)
-    if (!results.has(result.snippet)) results.set(result.snippet, result)
-  }
-  const told = [...results.values()]
-  return { results: told.slice(0, options.limit), more: told.length > options.limit }
+  const told = new Set<string>()
+  const besides = new Set<string>()
+  const results = best
+    .map((hit) => toResult(hit, terms, options, excerpt))
+    .filter(({ snippet, neighbours }) => {
+      // The same question may have been asked twice, and answered otherwise: the answer is a neighbour.
+      const hasNews = !told.has(snippet) || neighbours.some((each) => !besides.has(each))
+      told.add(snippet)
+      for (const each of neighbours) besides.add(each)
+      return hasNews
+    })
+  return { results: results.slice(0, options.limit), more: results.length > options.limit }
 }
 
 /** The best line of a hit. */

@@ -83,6 +83,19 @@ it('tells once what several memories say word for word', async () => {
   ])
 })
 
+it('tells every answer to a question that was asked twice', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  const text = 'Which store for billing?'
+  for (const answer of ['Postgres, says Ana.', 'By now it is MySQL.']) {
+    const body = `### User\n\n${text}\n\n### Assistant\n\n${answer}`
+    await memory.write('episodic', `conversation:${answer}`, { body }, { type: conversationType })
+  }
+  const found = await memory.search('episodic', { text }, { passages: passagesFor(5) })
+  const told = surestPassages(found, 5).flatMap(({ passage }) => passage?.neighbours ?? [])
+  expect(told.join()).toContain('Postgres, says Ana.')
+  expect(told.join()).toContain('By now it is MySQL.')
+})
+
 it('takes a match that shows no passage as a whole', async () => {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
   await memory.write('long-term', 'fact:pool', 'The pool leaks.', { tags: ['db'] })

@@ -25,7 +25,8 @@ const toldBeside = 300
 /**
  * The best places of what several searches with `passages` (see `passagesFor`) found for the same question, best
  * first. One conversation may hold several of them: the turn that answers is often not the one that its conversation
- * was found by. What a better place says word for word, or a short passage that it has as a neighbour, is not told again.
+ * was found by. What better places tell word for word, neighbours and all, is not told again, nor is a short passage
+ * that a better one of its match has as a neighbour.
  *
  * @param mostOfOne most places of one match
  */
@@ -35,11 +36,14 @@ export function surestPassages<T>(
   mostOfOne = limit,
 ): FoundPassage<T>[] {
   const told = new Set<string>()
+  const besides = new Set<string>()
   const isNew = ({ match, passage }: FoundPassage<T>): boolean => {
-    const text = passage?.text ?? JSON.stringify(match.value)
-    if (told.has(text)) return false
+    // The same question may have been asked twice, and answered otherwise: the answer is a neighbour.
+    const { text, neighbours = [] } = passage ?? { text: JSON.stringify(match.value) }
+    const hasNews = !told.has(text) || neighbours.some((each) => !told.has(each) && !besides.has(each))
     told.add(text)
-    return true
+    for (const each of neighbours) besides.add(each)
+    return hasNews
   }
   return matches
     .flatMap((match) => placesOf(match).slice(0, mostOfOne))
