@@ -6,6 +6,7 @@ it.each([
   ['0.5', 500],
   ['Wed, 21 Oct 2026 07:28:30 GMT', 30_000],
   ['Wed, 21 Oct 2026 07:27:00 GMT', 0],
+  ['9'.repeat(400), undefined],
   ['-5', undefined],
   ['soon', undefined],
   ['Infinity', undefined],
