@@ -4,7 +4,6 @@ import {
   type Address,
   createMemoryManager,
   type Embedder,
-  errorStatus,
   isMemoryError,
   type MemoryManager,
 } from '@recall/core'
@@ -48,7 +47,11 @@ async function embedderFor(io: Io, root: string): Promise<Embedder | undefined> 
     const embedder = await embedderOf(io, root)
     if (!embedder) return undefined
     const kept = Object.values(layouts).map((layout) => keptModel({ root, layout }))
-    if (kept.includes(embedder.model)) return embedder
+    if (kept.includes(embedder.model)) {
+      const { cachedEmbedder } = await import('@recall/embeddings')
+      // A question is asked of several scopes.
+      return cachedEmbedder(embedder, { max: 100 })
+    }
     await embedder.close?.()
     throw new UsageError(`its vectors are not of ${embedder.model}; recall reindex --model makes them anew`)
   } catch (error) {
@@ -66,9 +69,11 @@ function evenWithoutModel(io: Io, memory: MemoryManager, store: FileStore): Memo
       try {
         return await memory.search<T>(...asked)
       } catch (error) {
-        if (!isMemoryError(error) || !errorStatus[error.code].retryable) throw error
+        if (!isMemoryError(error)) throw error
+        // Fails as well where the model is not to blame.
+        const found = await byWords.search<T>(...asked)
         io.err(`recall: searched by words alone: ${error.message}\n`)
-        return byWords.search<T>(...asked)
+        return found
       }
     },
   }
