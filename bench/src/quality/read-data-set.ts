@@ -39,6 +39,8 @@ function readFile(path: string, facts: boolean): DataSet {
   const [first] = Array.isArray(json) ? json : []
   if (first?.conversation && first.qa) {
     const samples = json as Locomo[]
+    if (facts && samples.some(({ observation }) => !observation))
+      throw new UsageError(`${path} has no observations, which --facts reads.`)
     return facts
       ? { name: `${name}-facts`, collections: samples.map(fromLocomoWithFacts) }
       : { name, collections: samples.map(fromLocomo) }
