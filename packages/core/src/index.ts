@@ -98,7 +98,13 @@ export {
   surroundingReach,
   type UnitEvidence,
 } from './ranking/rank-units.ts'
-export { type FoundPassage, passagesFor, surestPassages, tellingShare } from './ranking/surest-passages.ts'
+export {
+  besideLength,
+  type FoundPassage,
+  passagesFor,
+  surestPassages,
+  tellingShare,
+} from './ranking/surest-passages.ts'
 export { hasManyWords, tellingWords } from './ranking/telling-words.ts'
 export { unitLabel } from './ranking/unit-label.ts'
 export { splitUnits, type Unit } from './ranking/units.ts'

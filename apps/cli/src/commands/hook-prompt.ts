@@ -1,6 +1,7 @@
 import { contextLimits, contextOutput, type HookInput } from '@recall/agents'
 import {
   beginningOf,
+  besideLength,
   confidenceRank,
   conversationKey,
   excerptOf,
@@ -36,9 +37,8 @@ const steering = new Set(
 const leastConfidence = 0.25
 const leastScore = 0.05
 const most = 3
-/** Characters of a match, and of its neighbours: a question often matches, but not its answer. */
+/** Characters of a match; its neighbours are told as well, as a question often matches, but not its answer. */
 const passageLength = 800
-const besideLength = 300
 /** Characters reserved for the fence around a recalled text. */
 const overhead = 400
 

@@ -19,8 +19,8 @@ export const mostPassages = 50
  */
 export const passagesFor = (places: number): number => Math.min(mostPassages, 3 * places)
 
-/** Characters up to which a passage is told whole by the one beside it. */
-const toldBeside = 300
+/** Characters of a neighbour to tell beside a passage. A neighbour that is no longer is told whole, and not again. */
+export const besideLength = 300
 
 /**
  * The best places of what several searches with `passages` (see `passagesFor`) found for the same question, best
@@ -57,7 +57,7 @@ function placesOf<T>(match: MemoryMatch<T>): FoundPassage<T>[] {
   const places: FoundPassage<T>[] = []
   for (const passage of match.passages ?? (match.passage ? [match.passage] : [])) {
     const { text, neighbours = [], score = match.score } = passage
-    if (score < tellingShare * match.score || (text.length <= toldBeside && told.has(text))) continue
+    if (score < tellingShare * match.score || (text.length <= besideLength && told.has(text))) continue
     for (const neighbour of neighbours) told.add(neighbour)
     places.push({ match, passage })
   }

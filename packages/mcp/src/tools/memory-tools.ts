@@ -1,5 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import {
+  besideLength,
   conversationType,
   excerptOf,
   type FoundPassage,
@@ -23,9 +24,8 @@ import { answer, answerFrom, orFailure, pieceOf, withoutSecrets } from './answer
 
 const scope = z.enum(memoryScopes)
 const key = z.string().min(1).max(1024)
-/** Longest text in characters: of a result, of each neighbour of it, and of a piece that is read. */
+/** Longest text in characters: of a result, and of a piece that is read. */
 const resultLength = 700
-const besideLength = 300
 const pieceLength = 12_000
 /** Most places of one memory among the results of a search. */
 const mostOfOne = 10
