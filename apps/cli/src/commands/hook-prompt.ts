@@ -99,7 +99,7 @@ async function placesOf(
   )
   const others = matches.filter(({ key }) => !isOwn(key))
   if ((others[0]?.confidence ?? 0) < leastConfidence) return []
-  return surestPassages(others, most).filter(({ passage }) => (passage?.score ?? 1) >= leastScore)
+  return surestPassages(others, most).filter(({ score }) => score >= leastScore)
 }
 
 /**

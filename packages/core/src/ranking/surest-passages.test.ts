@@ -100,5 +100,5 @@ it('takes a match that shows no passage as a whole', async () => {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
   await memory.write('long-term', 'fact:pool', 'The pool leaks.', { tags: ['db'] })
   const matches = await memory.search('long-term', { tags: ['db'] })
-  expect(surestPassages(matches, 5)).toEqual([{ match: matches[0] }])
+  expect(surestPassages(matches, 5)).toMatchObject([{ match: matches[0], score: 1 }])
 })

@@ -1,8 +1,8 @@
 import type { MatchedPassage, MemoryMatch } from '../memory-manager.ts'
-import { surestFirst } from './confidence.ts'
+import { type Sureness, surestFirst } from './confidence.ts'
 
-/** A passage of a match; of a match that shows none, the match as a whole. */
-export interface FoundPassage<T> {
+/** A passage of a match, with its own score and confidence; of a match that shows none, the match as a whole. */
+export interface FoundPassage<T> extends Sureness {
   match: MemoryMatch<T>
   passage?: MatchedPassage
 }
@@ -47,24 +47,20 @@ export function surestPassages<T>(
   }
   return matches
     .flatMap((match) => placesOf(match).slice(0, mostOfOne))
-    .sort((a, b) => surestFirst(surenessOf(a), surenessOf(b)))
+    .sort(surestFirst)
     .filter(isNew)
     .slice(0, limit)
 }
 
 function placesOf<T>(match: MemoryMatch<T>): FoundPassage<T>[] {
+  const { score: whole, confidence: ofWhole } = match
   const told = new Set<string>()
   const places: FoundPassage<T>[] = []
   for (const passage of match.passages ?? (match.passage ? [match.passage] : [])) {
-    const { text, neighbours = [], score = match.score } = passage
-    if (score < tellingShare * match.score || (text.length <= besideLength && told.has(text))) continue
+    const { text, neighbours = [], score = whole, confidence = ofWhole } = passage
+    if (score < tellingShare * whole || (text.length <= besideLength && told.has(text))) continue
     for (const neighbour of neighbours) told.add(neighbour)
-    places.push({ match, passage })
+    places.push({ match, passage, score, confidence })
   }
-  return places.length > 0 ? places : [{ match }]
-}
-
-function surenessOf<T>({ match, passage }: FoundPassage<T>) {
-  const { score = match.score, confidence = match.confidence } = passage ?? {}
-  return { score, confidence }
+  return places.length > 0 ? places : [{ match, score: whole, confidence: ofWhole }]
 }

@@ -236,8 +236,8 @@ const readAny = (memory: MemoryManager, where: MemoryScope, name: string, option
 
 const rounded = (share: number): number => Math.round(share * 1000) / 1000
 
-function hitOf({ match, passage }: FoundPassage<unknown>, terms: ReadonlySet<string>): z.infer<typeof hit> {
-  const { score = match.score, confidence = match.confidence } = passage ?? {}
+function hitOf(place: FoundPassage<unknown>, terms: ReadonlySet<string>): z.infer<typeof hit> {
+  const { match, passage, score, confidence } = place
   const source = passage?.path
     ? `${passage.path}${passage.line ? `:${passage.line}` : ''} (${match.key})`
     : match.key
