@@ -93,6 +93,12 @@ it('reads every second session of LoCoMo as the facts that were noted of it', ()
   ])
 })
 
+it('refuses to read facts where none were noted', () => {
+  const sample = { sample_id: 'c', conversation: {}, qa: [] }
+  for (const path of [file([sample]), file({ collections: [] }), folder])
+    expect(() => readDataSet(path, { facts: true })).toThrow(/no observations/)
+})
+
 it('reads LongMemEval, but for what it asks in vain', () => {
   const item = {
     question_id: 'q',

@@ -17,34 +17,24 @@ import { fromSquad, type Squad } from './formats/squad.ts'
  * @throws UsageError that says what was expected
  */
 export function readDataSet(path: string, { facts = false } = {}): DataSet {
-  const set = existsSync(path) && statSync(path).isDirectory() ? readFolder(path) : readFile(path, facts)
+  const set = facts ? readFacts(path) : isFolder(path) ? readFolder(path) : readFile(path)
   if (set.collections.some(({ queries }) => queries.length > 0)) return set
   throw new UsageError(`${path} holds no question with evidence in it.`)
 }
+
+const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory()
 
 function readFolder(folder: string): DataSet {
   const chats = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'chat.json')))
   return chats.length > 0 ? readBeam(folder, chats) : readBeir(folder)
 }
 
-function readFile(path: string, facts: boolean): DataSet {
-  const name = basename(path).replace(/\.json$/, '')
-  let json: unknown
-  try {
-    json = JSON.parse(readFileSync(path, 'utf8'))
-  } catch (error) {
-    throw new UsageError(`${path} cannot be read as JSON: ${(error as Error).message}.`)
-  }
+function readFile(path: string): DataSet {
+  const name = nameOf(path)
+  const json = readJson(path)
   if (isOwn(json)) return completed({ ...json, name: json.name ?? name })
+  if (isLocomo(json)) return { name, collections: json.map(fromLocomo) }
   const [first] = Array.isArray(json) ? json : []
-  if (first?.conversation && first.qa) {
-    const samples = json as Locomo[]
-    if (facts && samples.some(({ observation }) => !observation))
-      throw new UsageError(`${path} has no observations, which --facts reads.`)
-    return facts
-      ? { name: `${name}-facts`, collections: samples.map(fromLocomoWithFacts) }
-      : { name, collections: samples.map(fromLocomo) }
-  }
   if (first?.haystack_sessions) return { name, collections: (json as LongMemEval[]).map(fromLongMemEval) }
   if (json !== null && Array.isArray((json as Squad).data))
     return { name, collections: [fromSquad(json as Squad, name)] }
@@ -52,6 +42,26 @@ function readFile(path: string, facts: boolean): DataSet {
     `${path} is no data set: expected { collections }, LoCoMo, LongMemEval, SQuAD, or a folder of BEAM or BEIR.`,
   )
 }
+
+function readFacts(path: string): DataSet {
+  const json = isFolder(path) ? null : readJson(path)
+  if (isLocomo(json) && json.every(({ observation }) => observation))
+    return { name: `${nameOf(path)}-facts`, collections: json.map(fromLocomoWithFacts) }
+  throw new UsageError(`${path} has no observations of LoCoMo, which --facts reads.`)
+}
+
+const nameOf = (path: string): string => basename(path).replace(/\.json$/, '')
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read as JSON: ${(error as Error).message}.`)
+  }
+}
+
+const isLocomo = (json: unknown): json is Locomo[] =>
+  Array.isArray(json) && Boolean(json[0]?.conversation && json[0].qa)
 
 const isOwn = (json: unknown): json is DataSet =>
   typeof json === 'object' && json !== null && Array.isArray((json as DataSet).collections)
