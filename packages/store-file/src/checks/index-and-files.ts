@@ -25,7 +25,27 @@ export function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boole
     "run 'recall reindex --full'",
     () => store.reindex({ full: true }),
   )
-  const unreadable = store.index
+  checkVectors(fileSystem, store, report)
+  checkFiles(store, report)
+  if (deep) checkContents(fileSystem, store, report)
+}
+
+/** Passages without a vector are no fault: words find them, and what searches by meaning makes up for them. */
+function checkVectors(fileSystem: FileSystem, store: FileStore, report: Report): void {
+  const remedy = "run 'recall reindex --model'; until then words alone find"
+  if (hasUnreadableVectors(store, fileSystem)) report('vectors', ['they cannot be read'], '', remedy)
+  const coverage = store.vectorCoverage()
+  if (!coverage) return
+  const { model, embedded, total } = coverage
+  const fine =
+    embedded < total
+      ? `${embedded} of ${total} passages have one of ${model}; searches by meaning and 'recall reindex --model' make the others`
+      : `${total} passages have one of ${model}`
+  report('vectors', [], fine, '')
+}
+
+function checkFiles({ root, index }: FileStore, report: Report): void {
+  const unreadable = index
     .fresh()
     .problems()
     .map(({ folder, name, problem }) => {
@@ -35,41 +55,24 @@ export function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boole
         ? `${folder}/${name} ${problem.slice(whole.length)}`
         : `${folder}/${name}: ${problem}`
     })
-  const coverage = store.vectorCoverage()
-  if (coverage) {
-    const { model, embedded, total } = coverage
-    report(
-      'vectors',
-      embedded < total ? [`${total - embedded} of ${total} passages have no vector of ${model} yet`] : [],
-      `${total} passages have one of ${model}`,
-      "run 'recall reindex --model'; until then words find them",
-    )
-  }
-  if (hasUnreadableVectors(store, fileSystem))
-    report(
-      'vectors',
-      ['they cannot be read'],
-      '',
-      "run 'recall reindex --model'; until then words alone find",
-    )
   report('files', unreadable, 'all readable', 'correct these files by hand; nothing in them was changed')
-  const displaced = store.index.fresh().displacedNotes()
-  report(
-    'keys',
-    displaced.map(
+  const displaced = index
+    .fresh()
+    .displacedNotes()
+    .map(
       ({ folder, name, claimed }) =>
         `${folder}/${name} is not read by its key '${claimed}', which another file has`,
-    ),
-    'each file is read by its own',
-    'give these files other names',
-  )
-  if (!deep) return
+    )
+  report('keys', displaced, 'each file is read by its own', 'give these files other names')
+}
+
+function checkContents(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const staleFiles = (): string[] =>
     store.index
       .fresh()
       .hashes()
       .filter(({ folder, name, hash }) => {
-        const file = orUnreadable(() => readText(fileSystem, join(fromShown(root, folder), name)))
+        const file = orUnreadable(() => readText(fileSystem, join(fromShown(store.root, folder), name)))
         return file && Buffer.compare(contentHash(file.bytes), hash) !== 0
       })
       .map(({ folder, name }) => `${folder}/${name} is not what was indexed`)
