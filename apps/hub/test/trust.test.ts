@@ -103,6 +103,23 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(vouched.map(({ voucherId }) => voucherId).sort()).toEqual([one.id, two.id].sort())
   })
 
+  it('administrators see who spoke for whom, and whether those are trusted still', async () => {
+    hub = await withTrust({ usefulMemories: 1 })
+    const admin = await hub.agent('admin', 2)
+    const reader = await hub.agent('reader', 1)
+    const author = await foundBy(reader)
+    const look = async ({ id }: TestAgent) => {
+      const answer = await hub.request('GET', `/api/v1/admin/agents/${id}`, { key: admin.key })
+      return ((await answer.json()) as { agent: object }).agent
+    }
+    const at = new Date(now).toISOString()
+    const promoted = { id: author.id, name: expect.any(String), trust_level: 1, at }
+    expect(await look(reader)).toMatchObject({ vouched_by: [], vouched_for: [promoted] })
+    await hub.database.update(agents).set({ trustLevel: 0 }).where(eq(agents.id, reader.id))
+    const speaker = { id: reader.id, name: 'reader', trust_level: 0, at }
+    expect(await look(author)).toMatchObject({ vouched_by: [speaker], vouched_for: [] })
+  })
+
   it('whoever found it first speaks for an agent', async () => {
     hub = await withTrust({ usefulMemories: 2 })
     const readers = [await hub.agent('one', 1), await hub.agent('two', 1)]

@@ -45,6 +45,9 @@ const reviewedMemory = z
   })
   .openapi('ReviewedMemory')
 
+const promotion = z.object({ id: z.uuid(), name: z.string(), trust_level: z.number().int(), at: instant })
+const promotions = (description: string) => z.array(promotion).openapi({ description })
+
 /** Routes that administrators read before they decide. Middleware has checked that the caller is one. */
 export function reviewRoutes(hub: Hub) {
   return newRoutes()
@@ -105,7 +108,7 @@ export function reviewRoutes(hub: Hub) {
       createRoute({
         method: 'get',
         path: '/admin/agents/{id}',
-        summary: 'What was decided about an agent, and its newest memories',
+        summary: 'What was decided about an agent, who spoke for whom, and its newest memories',
         security: keyed,
         request: { params: agentIdSchema },
         responses: answers(
@@ -113,12 +116,14 @@ export function reviewRoutes(hub: Hub) {
           z.object({
             success,
             agent: reviewedAgent.extend({
+              vouched_by: promotions('whose retrievals made it trusted'),
+              vouched_for: promotions('whom its retrievals made trusted'),
               memories: z.array(
                 z.object({ id: z.uuid(), short_id: z.string(), quality, created_at: instant }),
               ),
             }),
           }),
-          'The agent, with at most 100 memories',
+          'The agent, with at most 100 of each list',
         ),
       }),
       async (context) => {

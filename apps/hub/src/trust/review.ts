@@ -1,4 +1,4 @@
-import { agents, citations, memories } from '@recall/store-postgres'
+import { agents, citations, memories, vouches } from '@recall/store-postgres'
 import { desc, eq, getTableColumns, type SQL } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
@@ -47,7 +47,37 @@ const agentsWhere = ({ database, call }: Hub, condition: SQL, offset = 0): Promi
 export const agentsNamed = async (hub: Hub, name: string, offset: number) =>
   (await agentsWhere(hub, eq(agents.name, name), offset)).map(shownAgent)
 
-/** What an administrator needs to judge an agent: its notes and newest memories. */
+const promotion = {
+  id: agents.id,
+  name: agents.name,
+  trustLevel: agents.trustLevel,
+  at: vouches.createdAt,
+}
+
+/** The agents on the other side of the promotions that a condition selects, newest promotion first. */
+async function otherSide(
+  { database, call }: Hub,
+  side: typeof vouches.agentId | typeof vouches.voucherId,
+  condition: SQL,
+) {
+  const found = await call(() =>
+    database
+      .select(promotion)
+      .from(vouches)
+      .innerJoin(agents, eq(agents.id, side))
+      .where(condition)
+      .orderBy(desc(vouches.createdAt), agents.id)
+      .limit(most),
+  )
+  return found.map(({ id, name, trustLevel, at }) => ({
+    id,
+    name,
+    trust_level: trustLevel,
+    at: at.toISOString(),
+  }))
+}
+
+/** What an administrator needs to judge an agent: its notes, who spoke for whom, and its newest memories. */
 export async function reviewAgent(hub: Hub, id: string) {
   const [agent] = await agentsWhere(hub, eq(agents.id, id))
   if (!agent) throw notFound(`agent ${id}`)
@@ -66,6 +96,8 @@ export async function reviewAgent(hub: Hub, id: string) {
   )
   return {
     ...shownAgent(agent),
+    vouched_by: await otherSide(hub, vouches.voucherId, eq(vouches.agentId, id)),
+    vouched_for: await otherSide(hub, vouches.agentId, eq(vouches.voucherId, id)),
     memories: written.map(({ id, shortId, quality, createdAt }) => ({
       id,
       short_id: shortId,
