@@ -7,6 +7,7 @@ import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
 import { bundleScript, startChild } from './child-process.ts'
 import { seededRandom } from './random.ts'
+import { reportsIn } from './storm-reports.ts'
 import { openSealed, type Report } from './storm-values.ts'
 
 export interface StormOptions {
@@ -50,22 +51,16 @@ export async function runKillStorm({ root, kills, seed, writers = 2 }: StormOpti
           await child.ended
         }),
       )
-      const lines = readFileSync(reports, 'utf8').split('\n').slice(0, -1)
-      const fresh = lines.slice(checked).map((line) => JSON.parse(line) as Report)
-      checked = lines.length
+      const all = reportsIn<Report>(reports)
+      const fresh = all.slice(checked)
+      checked = all.length
       result.acknowledged += fresh.filter((each) => 'done' in each).length
       for (const violation of await findViolations(root, fresh)) {
         result.violations.push(`after kill ${result.kills}: ${violation}`)
       }
     }
     // What survived the last kill of its writer must have survived all later ones as well.
-    const all = readFileSync(reports, 'utf8').split('\n').slice(0, -1)
-    result.violations.push(
-      ...(await findViolations(
-        root,
-        all.map((line) => JSON.parse(line) as Report),
-      )),
-    )
+    result.violations.push(...(await findViolations(root, reportsIn<Report>(reports))))
   } finally {
     closeSync(file)
     defaultFileSystem.unlinkSync(reports)

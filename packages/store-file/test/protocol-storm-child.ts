@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { createMemoryManager, MemoryError, MemoryErrorCode, rotateEncryption } from '@recall/core'
 import { createMemoryFallback } from '@recall/core/protocol'
@@ -6,6 +5,7 @@ import { openFileStore } from '../src/open-file-memory.ts'
 import { openWriteQueue } from '../src/write-queue.ts'
 import { type Report, ring, shortTermQuota } from './protocol-storm-values.ts'
 import { seededRandom } from './random.ts'
+import { writeReport } from './storm-reports.ts'
 import { sealedText } from './storm-values.ts'
 
 /** Archives, evicts, queues, drains and rotates keys without end, and reports what has returned, until it is killed. */
@@ -30,10 +30,7 @@ const queue = await openWriteQueue({ folder: join(root, '..', 'queue') })
 const fallback = createMemoryFallback({ memory: unreliable, queue, onDegraded: () => {}, redact: 'allow' })
 const episodes: string[] = []
 
-const report = (line: Report): void => {
-  writeSync(4, `${JSON.stringify(line)}\n`)
-  process.send?.('progress')
-}
+const report: (line: Report) => void = writeReport
 
 const noteErrors = ({ errors }: { errors: { message: string }[] }): void => {
   for (const { message } of errors) report({ failed: message })

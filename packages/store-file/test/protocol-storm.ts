@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readFileSync, unlinkSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { createMemoryManager, type MemoryManager } from '@recall/core'
 import { createMemoryFallback } from '@recall/core/protocol'
@@ -8,6 +8,7 @@ import { bundleScript, startChild } from './child-process.ts'
 import type { StormOptions, StormResult } from './kill-storm.ts'
 import { type Report, ring, shortTermQuota } from './protocol-storm-values.ts'
 import { seededRandom } from './random.ts'
+import { reportsIn } from './storm-reports.ts'
 import { openSealed } from './storm-values.ts'
 
 /**
@@ -21,7 +22,6 @@ export async function runProtocolStorm({ root, kills, seed }: StormOptions): Pro
   const file = openSync(reports, 'w+')
   const result: StormResult = { kills: 0, acknowledged: 0, violations: [] }
   const all: Report[] = []
-  let read = 0
   try {
     while (result.kills < kills) {
       const name = `w${++result.kills}`
@@ -31,9 +31,7 @@ export async function runProtocolStorm({ root, kills, seed }: StormOptions): Pro
       await new Promise((resolve) => setTimeout(resolve, random() * 25))
       child.process.kill('SIGKILL')
       await child.ended
-      const lines = readFileSync(reports, 'utf8').split('\n').slice(0, -1)
-      const fresh = lines.slice(read).map((line) => JSON.parse(line) as Report)
-      read = lines.length
+      const fresh = reportsIn<Report>(reports).slice(all.length)
       all.push(...fresh)
       result.acknowledged += fresh.filter((each) => 'done' in each).length
       const isLast = result.kills === kills

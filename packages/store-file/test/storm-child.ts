@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs'
 import {
   conversationKey,
   conversationType,
@@ -8,6 +7,7 @@ import {
 } from '@recall/core'
 import { openFileStore } from '../src/open-file-memory.ts'
 import { seededRandom } from './random.ts'
+import { writeReport } from './storm-reports.ts'
 import { archiveOf, type Report, sealedText, summaryOf } from './storm-values.ts'
 
 /** Writes without end, and reports each write when it is acknowledged, until it is killed. */
@@ -19,10 +19,7 @@ const kept: string[] = []
 const sessions: string[] = []
 const forGood = { ttl: Number.POSITIVE_INFINITY }
 
-const report = (line: Report): void => {
-  writeSync(4, `${JSON.stringify(line)}\n`)
-  process.send?.('progress')
-}
+const report: (line: Report) => void = writeReport
 
 const operations: ((n: number) => Promise<void>)[] = [
   async (n) => {
