@@ -29,7 +29,7 @@ export interface Row {
 /** A hub with a Postgres, a Redis and an embedding service, of which each can fail in every way it knows. */
 export async function startHubSystem(folder: string) {
   const server = canStartPostgres ? null : await openServerDatabase()
-  const own = server ? null : await startPostgres()
+  const own = server ? null : await startPostgres(folder)
   const postgresUrl = own?.url ?? server?.url ?? ''
   const postgres = await openGate(postgresUrl)
   const redisPort = await freePort()

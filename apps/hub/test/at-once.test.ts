@@ -11,16 +11,8 @@ import { parseConfig } from '../src/config/config.ts'
 import type { HubParts } from '../src/hub.ts'
 import { promoteAuthors } from '../src/trust/promotion.ts'
 import { until } from './processes.ts'
-import {
-  codeOf,
-  emptyTables,
-  lesson,
-  noLimits,
-  openHub,
-  type TestAgent,
-  type TestHub,
-  temporaryFolder,
-} from './support.ts'
+import { codeOf, emptyTables, lesson, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 const tags = ['at', 'once']
 

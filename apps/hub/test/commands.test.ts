@@ -11,7 +11,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { createServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import { pipeHub, runHub, startHub } from './processes.ts'
-import { temporaryFolder } from './support.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 const folder = temporaryFolder()
 const fake = { DATA: join(folder, 'data'), EMBEDDING_PROVIDER: 'fake' }

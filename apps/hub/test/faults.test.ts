@@ -22,7 +22,8 @@ import {
   startRedis,
   until,
 } from './processes.ts'
-import { noLimits, temporaryFolder } from './support.ts'
+import { noLimits } from './support.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 const tags = ['fault', 'test']
 const lesson = (n: number): string =>
@@ -103,7 +104,7 @@ describe.skipIf(!serverUrl)('faults', () => {
   }, 120_000)
 
   it.each([
-    ...(canStartPostgres ? [['Postgres is killed', startPostgres] as const] : []),
+    ...(canStartPostgres ? [['Postgres is killed', () => startPostgres(temporaryFolder())] as const] : []),
     ['every connection to Postgres is cut', startCut] as const,
   ])(
     '%s and comes back: 503 meanwhile, and no restart',

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
 import { openDependencies } from '../src/open-dependencies.ts'
-import { temporaryFolder } from './support.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 it('embeds what many agents ask once', async () => {
   let asked = 0

@@ -13,7 +13,8 @@ import { parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
 import { examine } from '../src/doctor.ts'
 import { confirmHeartbeat } from '../src/trust/heartbeat.ts'
-import { emptyTables, engines, noLimits, openHub, type TestHub, temporaryFolder } from './support.ts'
+import { emptyTables, engines, noLimits, openHub, type TestHub } from './support.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 import { useDatabase } from './use-database.ts'
 
 const tags = ['pool', 'orders']

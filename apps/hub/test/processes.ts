@@ -5,7 +5,6 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { temporaryFolder } from './support.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const fromSources = ['--import', 'tsx', '-C', '@recall/source', main]
@@ -115,9 +114,8 @@ export interface Killable {
   start(): void | Promise<void>
 }
 
-/** A Postgres of one's own, to be killed. */
-export async function startPostgres(): Promise<Killable> {
-  const folder = temporaryFolder()
+/** A Postgres of one's own, to be killed, with its data in a folder. */
+export async function startPostgres(folder: string): Promise<Killable> {
   const data = join(folder, 'cluster')
   const port = await freePort()
   const isRoot = process.getuid?.() === 0

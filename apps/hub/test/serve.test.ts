@@ -4,7 +4,7 @@ import { connectHub, registerAgent } from '@recall/client'
 import { expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
 import { serveHub } from '../src/serve.ts'
-import { temporaryFolder } from './support.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 it('listens, knows where a caller comes from, and closes in good order', async () => {
   const config = parseConfig({

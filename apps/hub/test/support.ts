@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { connectHub, type HubClient, registerAgent } from '@recall/client'
 import { type Clock, type Embedder, isMemoryError } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
@@ -42,18 +39,6 @@ export const noLimits = {
     mcp: plenty,
   },
 }
-
-const folders: string[] = []
-
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'recall-hub-'))
-  folders.push(folder)
-  return folder
-}
-
-process.once('exit', () => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-})
 
 export interface TestHub extends RunningHub {
   database: Database

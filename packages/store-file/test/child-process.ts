@@ -1,16 +1,31 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { basename, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsup'
 
 const packageFolder = fileURLToPath(new URL('..', import.meta.url))
 
+const bundles = join(packageFolder, 'node_modules', '.recall-test')
+
+/** Removes what earlier processes bundled: the runner ends them before they could. */
+function removeAbandoned(): void {
+  for (const pid of readdirSync(bundles))
+    if (!isRunning(Number(pid))) rmSync(join(bundles, pid), { recursive: true, force: true })
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
 /** Bundles a script, of this folder unless its path is given: a child starts in a fraction of the time. Returns its path. */
 export async function bundleScript(name: string): Promise<string> {
-  const outDir = join(packageFolder, 'node_modules', '.recall-test', String(process.pid))
-  if (mkdirSync(outDir, { recursive: true }))
-    process.once('exit', () => rmSync(outDir, { recursive: true, force: true }))
+  const outDir = join(bundles, String(process.pid))
+  if (mkdirSync(outDir, { recursive: true })) removeAbandoned()
   await build({
     config: false,
     silent: true,
