@@ -1,14 +1,19 @@
+import { randomUUID } from 'node:crypto'
 import { createMemoryManager, type MemoryManager, type MemoryStore } from '@recall/core'
 import { describeMemory, type HandleOptions } from '@recall/core/conformance'
 import { afterAll, beforeAll } from 'vitest'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { type Engine, emptyTables, engines } from './support.ts'
+import { type Engine, engines } from './support.ts'
 
-/** One database serves all laws: each begins with empty tables, and every handle has a store of its own. */
+/** One database serves all laws: each is a tenant, who sees nothing of the others, and every handle has a store of its own. */
 for (const [name, open] of engines) {
   let engine: Engine
+  let tenant: string
   const handle = (options: HandleOptions): MemoryManager =>
-    createMemoryManager({ stores: createPostgresStore(engine.database) as MemoryStore, ...options })
+    createMemoryManager({
+      stores: createPostgresStore(engine.database, { tenant }) as MemoryStore,
+      ...options,
+    })
 
   beforeAll(async () => {
     engine = await open()
@@ -17,7 +22,7 @@ for (const [name, open] of engines) {
 
   describeMemory(name, {
     async open(options) {
-      await emptyTables(engine.database)
+      tenant = randomUUID()
       return handle(options)
     },
     reopen: async (options) => handle(options),
