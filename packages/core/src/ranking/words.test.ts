@@ -19,6 +19,12 @@ describe('wordsOf', () => {
     expect(terms('')).toEqual([])
   })
 
+  it('takes a run of millions of letters in parts', () => {
+    const ends = wordsOf('漢'.repeat(8_000_000)).map(({ end }) => end)
+    expect(ends.slice(0, 2)).toEqual([65_536, 131_072])
+    expect(ends.at(-1)).toBe(8_000_000)
+  })
+
   it('says where each word stands', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

@@ -22,8 +22,8 @@ const stopWords = new Set(
   ),
 )
 
-/** Runs of letters, numbers and marks. */
-const runs = lazily(() => /[\p{L}\p{N}\p{M}\p{Co}]+/gu)
+/** Runs of letters, numbers and marks. Without a bound one of millions would overflow the stack of the engine. */
+const runs = lazily(() => /[\p{L}\p{N}\p{M}\p{Co}]{1,65536}/gu)
 const asciiRuns = /[a-z\d]+/gi
 const runsFor = (text: string): RegExp => (isAscii(text) ? asciiRuns : runs())
 
