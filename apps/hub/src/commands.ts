@@ -4,6 +4,7 @@ import { and, eq } from 'drizzle-orm'
 import { hashOfKey, newApiKey } from './access/keys.ts'
 import { backup, writeBackup } from './backup/backup.ts'
 import { readBackup, restore } from './backup/restore.ts'
+import { standardStream } from './backup/standard-stream.ts'
 import type { HubConfig } from './config/config.ts'
 import { createHub } from './create-hub.ts'
 import { examine } from './doctor.ts'
@@ -81,9 +82,6 @@ export async function doctor(config: HubConfig, print: Print): Promise<boolean> 
     await close()
   }
 }
-
-/** Stands for the standard streams where a file is expected. */
-export const standardStream = '-'
 
 /** @param path may be `-`; the standard output is then the backup, and `tell` is to write elsewhere */
 export async function backUp(config: HubConfig, path: string, tell: Print): Promise<void> {

@@ -1,9 +1,6 @@
 #!/usr/bin/env node
-import { isMemoryError } from '@recall/core'
-import { backUp, createAdmin, doctor, maintain, reembedAll, restoreFrom, standardStream } from './commands.ts'
-import { configFrom } from './config/environment.ts'
-import { homeOf } from './routes/skill.ts'
-import { serveHub } from './serve.ts'
+import { standardStream } from './backup/standard-stream.ts'
+import type { HubConfig } from './config/config.ts'
 
 const print = (text: string): void => void process.stdout.write(text)
 const printBeside = (text: string): void => void process.stderr.write(text)
@@ -34,12 +31,20 @@ function surviveLostConnections(): void {
   })
 }
 
+/** The parts of a hub are loaded on demand: help, and what is wrong with the words, need none of them. */
+async function readConfig(): Promise<HubConfig> {
+  const { configFrom } = await import('./config/environment.ts')
+  return configFrom(process.env)
+}
+
 async function serve(): Promise<void> {
   surviveLostConnections()
-  const config = configFrom(process.env)
+  const config = await readConfig()
   // A new embedded database takes a while, on a busy machine half a minute.
   log({ level: 'info', event: 'opening the database', embedded: config.postgresUrl === undefined })
+  const { serveHub } = await import('./serve.ts')
   const hub = await serveHub(config, log)
+  const { homeOf } = await import('./routes/skill.ts')
   const home = config.publicUrl ? homeOf(config) : hub.url
   print(`Recall hub on ${hub.url}: ${home}/skill.md says how agents use it\n`)
   const stop = (): void => {
@@ -58,24 +63,35 @@ interface Command {
   run(argument: string): Promise<void>
 }
 
+/** A command that is more than to serve. */
+const command =
+  (run: (config: HubConfig, parts: typeof import('./commands.ts'), argument: string) => Promise<void>) =>
+  async (argument: string): Promise<void> =>
+    run(await readConfig(), await import('./commands.ts'), argument)
+
 const commands: Record<string, Command> = {
   serve: { run: serve },
   'admin create': {
     takes: 'name',
-    run: (name) => createAdmin(configFrom(process.env), name, print, printBeside),
+    run: command((config, { createAdmin }, name) => createAdmin(config, name, print, printBeside)),
   },
-  maintenance: { run: () => maintain(configFrom(process.env), print) },
+  maintenance: { run: command((config, { maintain }) => maintain(config, print)) },
   doctor: {
-    async run() {
-      if (!(await doctor(configFrom(process.env), print))) process.exitCode = 1
-    },
+    run: command(async (config, { doctor }) => {
+      if (!(await doctor(config, print))) process.exitCode = 1
+    }),
   },
   backup: {
     takes: 'file',
-    run: (file) => backUp(configFrom(process.env), file, file === standardStream ? printBeside : print),
+    run: command((config, { backUp }, file) =>
+      backUp(config, file, file === standardStream ? printBeside : print),
+    ),
   },
-  restore: { takes: 'file', run: (file) => restoreFrom(configFrom(process.env), file, print) },
-  reembed: { run: () => reembedAll(configFrom(process.env), print) },
+  restore: {
+    takes: 'file',
+    run: command((config, { restoreFrom }, file) => restoreFrom(config, file, print)),
+  },
+  reembed: { run: command((config, { reembedAll }) => reembedAll(config, print)) },
 }
 
 /** There are no options but `--help` and `--version`: a word that looks like one names neither an agent nor a file. */
@@ -104,13 +120,14 @@ const isFor = ({ takes }: Command, word: string): boolean =>
   /^[^-]/.test(word) || (takes === 'file' && word === standardStream)
 
 /** What may be shown of an error. The messages of database drivers hold statements with what people wrote. */
-function shown(error: unknown): string {
+async function shown(error: unknown): Promise<string> {
+  const { isMemoryError } = await import('@recall/core')
   const { name, message, stack = '', syscall } = error as NodeJS.ErrnoException
   if (isMemoryError(error) || syscall !== undefined) return message
   return name + stack.slice(stack.lastIndexOf(message) + message.length)
 }
 
-run(process.argv.slice(2)).catch((error: unknown) => {
-  process.stderr.write(`recall-hub: ${shown(error)}\n`)
+run(process.argv.slice(2)).catch(async (error: unknown) => {
+  process.stderr.write(`recall-hub: ${await shown(error)}\n`)
   process.exitCode = 3
 })
