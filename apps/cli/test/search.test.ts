@@ -30,6 +30,21 @@ describe('search', () => {
     })
   })
 
+  it('shows no line with half of the words where others have all', async () => {
+    const shell = await shellWithSession()
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), '## Water\n\nThe zebra swims in a lagoon.\n')
+    writeFileSync(join(shell.root, 'memory/places.md'), '## Places\n\nA lagoon, and a crater.\n')
+    const found = async (query: string) => {
+      const { results } = await shell.json<{ results: { snippet: string }[] }>('search', query)
+      return results.map(({ snippet }) => snippet)
+    }
+    expect(await found('zebra lagoon')).toEqual(['The zebra swims in a lagoon.'])
+    expect(await found('lagoon flamingo')).toEqual([
+      'The zebra swims in a lagoon.',
+      'A lagoon, and a crater.',
+    ])
+  })
+
   it('shows no secret that a person typed, and says how to find it', async () => {
     const shell = await shellWithSession()
     const token = `ghp_${'a1B2'.repeat(9)}`

@@ -170,7 +170,10 @@ function toResult(
   }
 }
 
-/** The matching lines of the files with the best hits, in the order of the files; `more` if some were cut off. */
+/**
+ * The matching lines of the files with the best hits, in the order of the files; `more` if some were cut off. Lines with
+ * half as many of the words as others have are left out.
+ */
 function lineByLine(
   { root, layout }: Pick<FileStore, 'root' | 'layout'>,
   best: readonly LocatedHit[],
@@ -203,8 +206,12 @@ function lineByLine(
       })
     else found.push({ words, results: matching.map(lineOf) })
   }
+  const most = found.reduce((highest, { words }) => Math.max(highest, words), 0)
   // A line with all the words comes before those of better files that have only some, or the limit might cut it off.
-  const results = found.sort((a, b) => b.words - a.words).flatMap((each) => each.results)
+  const results = found
+    .filter(({ words }) => 2 * words > most)
+    .sort((a, b) => b.words - a.words)
+    .flatMap((each) => each.results)
   const shown = results
     .slice(0, options.limit)
     .map((result) => result())
