@@ -27,10 +27,10 @@ describe('parts', () => {
     })
   })
 
-  it('are summed up in the window by the first one, and by the last one when a model wrote it', async () => {
+  it('are summed up in the window by the first one, and by the last one or its last answer', async () => {
     const [plain, modelled] = [openMemory(), openMemory()]
     await archiveSession(plain, conversation('s', long.slice(0, 4)), { partSize: 300 })
-    expect((await readWindow(plain))[0]?.summary).toBe(long[0])
+    expect((await readWindow(plain))[0]?.summary).toBe(`${long[0]}\n\nLast answer: ${long[3]}`)
     const lm = fakeLm('{"summary":"It began."}', '{"summary":"It ended."}')
     await archiveSession(modelled, conversation('s', long.slice(0, 4)), { partSize: 300, lm })
     expect((await readWindow(modelled))[0]?.summary).toBe('It began.\n\nIt ended.')

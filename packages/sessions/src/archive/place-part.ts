@@ -9,6 +9,7 @@ import {
 } from '@recall/core'
 import { byAlgorithm } from '../summary/summarize.ts'
 import type { ArchivePart } from './archive-part.ts'
+import { lastAnswer } from './last-answer.ts'
 import { summarySection } from './render-archive.ts'
 
 export interface PlacedPart {
@@ -30,10 +31,12 @@ export interface ArchiveDigest {
   summarizedBy?: string
   /** The text under `## Summary`. */
   summary: string
+  /** See `lastAnswer`. */
+  lastAnswer: string
 }
 
 export function digestOf({ date, messageCount, summarizedBy, body }: ConversationArchive): ArchiveDigest {
-  return { date, messageCount, summarizedBy, summary: summarySection(body) }
+  return { date, messageCount, summarizedBy, summary: summarySection(body), lastAnswer: lastAnswer(body) }
 }
 
 export interface PlaceRequest {

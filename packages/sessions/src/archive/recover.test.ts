@@ -26,7 +26,7 @@ it('enters a session whose end was never seen, from its checkpoint', async () =>
       date: '2026-03-06T10:01:00.000Z',
       duration: '1m',
       messageCount: 2,
-      summary: 'Fix the login',
+      summary: 'Fix the login\n\nLast answer: done',
       archive: 'conversation:s',
       project: '/home/ana/shop',
     },

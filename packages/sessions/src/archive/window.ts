@@ -143,14 +143,18 @@ async function archivesOf(memory: MemoryManager, sessionId: string): Promise<Arc
 
 /**
  * Date and summary of a session for the window, from its archives in order: the first summary, and the last one if a
- * model wrote it. Without a model, a later part's summary is only whatever was said where that part begins.
+ * model wrote it. Without a model, a summary is only what was asked where its part begins: how the session ended, the
+ * last answer tells.
  */
 export function spanOf(archives: readonly ArchiveDigest[]): Pick<SessionSummary, 'date' | 'summary'> {
   const [first, last] = [archives[0], archives.at(-1)]
-  const ending = last?.summarizedBy === byAlgorithm ? undefined : last?.summary
+  const ending = last?.summarizedBy === byAlgorithm ? answerOf(last) : last?.summary
   const summaries = new Set([first?.summary, ending].filter((summary) => summary))
   return { date: last?.date ?? '', summary: [...summaries].join('\n\n') }
 }
+
+const answerOf = ({ summary, lastAnswer }: ArchiveDigest): string =>
+  lastAnswer === '' || lastAnswer === summary ? '' : `Last answer: ${lastAnswer}`
 
 /** The project as the window shows it, on one line; absent when it is empty. */
 export function projectOf({ project = '' }: { project?: string | undefined }): { project?: string } {

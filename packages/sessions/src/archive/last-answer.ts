@@ -1,0 +1,34 @@
+import { clip, oneLine } from '../summary/clip.ts'
+import { splitTurns, turnsSection } from './render-archive.ts'
+
+/** Characters of an answer to tell. */
+const longestAnswer = 400
+
+/** A quote of a tool, as `renderTurn` writes it. */
+const toolQuote = /(?:^|\n)> \[(?:tool|output|failed output)\] [^\n]*(?:\n>[^\n]*)*/g
+const fenced = /^ {0,3}(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:\n {0,3}\1[`~]*[ \t]*$|$(?![\s\S]))/gm
+const tableRow = /^[ \t]*\|.*$/gm
+const headingMarks = /^#{1,6}[ \t]+|^[ \t]*(?:[-*_][ \t]*){3,}$/gm
+
+/**
+ * What the assistant said last in an archive, after all its tools, on one line and without code and tables: it mostly
+ * tells where the session stood. Empty when the assistant said nothing.
+ */
+export function lastAnswer(body: string): string {
+  for (const turn of splitTurns(turnsSection(body)).reverse()) {
+    const said = turn.startsWith('### Assistant') ? lastSaid(turn) : ''
+    if (said !== '') return clip(said, longestAnswer)
+  }
+  return ''
+}
+
+function lastSaid(turn: string): string {
+  const texts = turn
+    .slice(turn.indexOf('\n') + 1)
+    .split(toolQuote)
+    .map(plain)
+  return texts.findLast((text) => text !== '') ?? ''
+}
+
+const plain = (text: string): string =>
+  oneLine(text.replace(fenced, '').replace(tableRow, '').replace(headingMarks, ''))
