@@ -14,6 +14,7 @@ it('leaves a text that is short enough whole', () => {
 it('shows the beginning of a text that holds the words there, or none of them', () => {
   expect(find(`The pool leaks. ${filler}`, 'pool', 20)).toBe('The pool leaks. lore…')
   expect(find(`The pool leaks. ${filler}`, 'zebra', 15)).toBe('The pool leaks.…')
+  expect(find(`Now the pool leaks. ${filler}`, 'pool', 20)).toBe('Now the pool leaks. …')
 })
 
 it('shows the words that were looked for, wherever they stand', () => {
@@ -22,11 +23,26 @@ it('shows the words that were looked for, wherever they stand', () => {
   )
   expect(find(`${filler}poolClient ${filler}`, 'client', 40)).toContain('poolClient')
   expect(find(`${'早'.repeat(50)}。数据库连接泄漏`, '连接', 20)).toContain('连接')
+  expect(find(`${filler}leaking ${filler}`, 'leak', 'leaking'.length)).toBe('…leaking…')
 })
 
 it('prefers the place with the most of the words', () => {
   const text = `the pool, ${filler} the pool, ${filler} a leak of the pool, ${filler}`
   expect(find(text, 'pool leak', 60)).toContain('a leak of the pool')
+})
+
+it('begins with a word that follows a run without blanks', () => {
+  expect(find(`${'早'.repeat(50)}。pool leak`, 'pool', 20)).toBe('…pool leak')
+})
+
+it('prefers a place that fits to one with more of the words', () => {
+  const far = `the pool ${filler}a leak ${filler}a retry ${filler}`
+  expect(find(`${far}a leak of the pool, ${filler}`, 'pool leak retry', 60)).toContain('a leak of the pool')
+})
+
+it('takes a word that stands twice for the one that is closer to the others', () => {
+  const near = 'a pool of ten, and the pool leaks'
+  expect(find(`the pool that never leaks ${filler}${near} ${filler}`, 'pool leak', 60)).toContain(near)
 })
 
 it('shows the words where they stand closest, and what stands on either side of them', () => {
