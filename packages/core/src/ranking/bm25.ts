@@ -21,7 +21,7 @@ export function bm25(
     documents.forEach((document, at) => {
       const count = document.counts.get(term)
       if (count === undefined) return
-      const norm = k1 * (1 - b + (b * document.length) / Math.max(1, averageLength))
+      const norm = k1 * (1 - b + (b * document.length) / averageLength)
       scores[at] = (scores[at] ?? 0) + (weight * count * saturation) / (count + norm)
     })
   }

@@ -11,7 +11,7 @@ import { splitUnits } from './units.ts'
  */
 export function embeddedTexts(text: string, turns: boolean): string[] {
   const units = splitUnits(text, turns).map(({ start, end }) => spokenText(text.slice(start, end)))
-  if (turns || units.length < 2) return units
+  if (turns) return units
   const [firstLine = ''] = /\S.*/.exec(text) ?? []
   const title = beginningOf(firstLine.trimEnd(), titleLength)
   return units.map((unit, i) => (i === 0 ? unit : `${title}\n${unit}`))

@@ -67,13 +67,9 @@ function cutBefore(text: string, from: number, limit: number): number {
   // Only the second half is searched: otherwise a long line would be scanned whole for every unit.
   const half = from + unitLength / 2
   const tail = text.slice(half, limit)
-  for (const [mark, length] of [
-    ['\n\n', 2],
-    ['\n', 1],
-    [' ', 1],
-  ] as const) {
+  for (const mark of ['\n\n', '\n', ' ']) {
     const at = tail.lastIndexOf(mark)
-    if (at >= 0) return half + at + length
+    if (at >= 0) return half + at + mark.length
   }
   const code = text.charCodeAt(limit)
   return code >= 0xdc00 && code <= 0xdfff ? limit - 1 : limit

@@ -1,4 +1,5 @@
 import { fingerprint } from '../text/fingerprint.ts'
+import { countTerms } from './bm25.ts'
 import { indexedTerms } from './words.ts'
 
 /**
@@ -8,8 +9,7 @@ import { indexedTerms } from './words.ts'
  * most models, and those that a model has made vectors of are near none.
  */
 export function wordVector(text: string, dimensions: number): Float32Array {
-  const counts = new Map<string, number>()
-  for (const { term } of indexedTerms(text)) counts.set(term, (counts.get(term) ?? 0) + 1)
+  const { counts } = countTerms(indexedTerms(text))
   const vector = new Float32Array(dimensions)
   for (const [term, count] of counts) {
     const bits = Number.parseInt(fingerprint(term).slice(-8), 16)
