@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { continued } from './continued.ts'
+import { continued, type RankedMatch, withinMatch } from './continued.ts'
 
 const match = (key: string, score: number, confidence = score) => ({
   key,
@@ -33,7 +33,24 @@ it('is no surer of what a later look adds than of what it has', () => {
   ])
 })
 
+it('gives no confidence where one of them has none', () => {
+  const [, below] = continued<RankedMatch & { key: string }>(
+    [match('a', 0.4)],
+    [{ key: 'b', score: 0.2, signals: {} }],
+    keyOf,
+  )
+  expect(below).toEqual({ key: 'b', score: 0.2, signals: {} })
+})
+
 it('begins with whatever is found first', () => {
   const found = [match('a', 0.6), match('b', 0.4)]
   expect(continued([], found, keyOf)).toEqual(found)
+})
+
+it('tells a passage no better and no surer than its match', () => {
+  const passage = { score: 0.5, confidence: 0.4 }
+  expect(withinMatch({ score: 0.6, confidence: 0.3 }, passage)).toEqual({ score: 0.5, confidence: 0.3 })
+  expect(withinMatch({ score: 0.2, confidence: 0.7 }, passage)).toEqual({ score: 0.2, confidence: 0.4 })
+  expect(withinMatch({ score: 0.2 }, passage)).toEqual({ score: 0.2 })
+  expect(withinMatch(passage, { score: 0.2 })).toEqual({ score: 0.2 })
 })

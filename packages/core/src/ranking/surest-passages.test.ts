@@ -102,3 +102,10 @@ it('takes a match that shows no passage as a whole', async () => {
   const matches = await memory.search('long-term', { tags: ['db'] })
   expect(surestPassages(matches, 5)).toMatchObject([{ match: matches[0], score: 1 }])
 })
+
+it('takes the one passage of a match that was found without asking for several', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  await memory.write('long-term', 'fact:pool', 'The pool leaks.')
+  const [match] = await memory.search('long-term', { text: 'pool' })
+  expect(surestPassages(match ? [match] : [], 5)).toMatchObject([{ match, passage: match?.passage }])
+})
