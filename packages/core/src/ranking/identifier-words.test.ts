@@ -19,6 +19,7 @@ it('finds the words inside identifiers', () => {
   expect(identifierWords('HTTPServerError2')).toEqual(['HTTP', 'Server', 'Error'])
   expect(identifierWords('parseJSON')).toEqual(['parse', 'JSON'])
   expect(identifierWords('übergrößeÄndern')).toEqual(['übergröße', 'Ändern'])
+  expect(identifierWords('getNameשם')).toEqual(['get', 'Name', 'שם'])
 })
 
 it('leaves other words alone', () => {
