@@ -81,6 +81,6 @@ const readings: [RegExp, (match: RegExpMatchArray, now: Date) => string][] = [
   [
     new RegExp(`\\b(?:\\d{1,2}(?:st|nd|rd|th)? (${short})|(${short}|sept)\\.? \\d{1,4})\\b`, 'g'),
     ([, before, behind]) =>
-      monthNames[months.findIndex((name) => name.startsWith((before ?? behind ?? '').slice(0, 3)))] ?? '',
+      monthNames[months.findIndex((name) => name.startsWith(before ?? behind ?? ''))] ?? '',
   ],
 ]
