@@ -49,6 +49,7 @@ describe('namedDates', () => {
 
   it('goes back over the ends of months and years as calendars do', () => {
     expect(namedDates('last month', Date.UTC(2026, 2, 31))).toBe('February 2026')
+    expect(namedDates('last week', Date.UTC(2026, 2, 3))).toBe('February 2026')
     expect(namedDates('yesterday', Date.UTC(2026, 0, 1))).toBe('31 December 2025')
   })
 
