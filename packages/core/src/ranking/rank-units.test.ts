@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { confidenceOf } from './confidence.ts'
 import {
   type QueryEvidence,
   rankUnits,
@@ -144,6 +145,13 @@ describe('rankUnits', () => {
     const spread = { mean: 0.5, deviation: 0.1 }
     expect(order(candidates, { ...query, spread })).toEqual(['words0', 'meaning0'])
     expect(order(candidates, { ...query, spread, bm25Noise: 4 })).toEqual(['meaning0', 'words0'])
+    const [none, some, more] = [0, 1, 2].map(
+      (bm25Noise) =>
+        rankUnits(candidates, { ...query, spread, bm25Noise }).find(({ document }) => document === 'meaning')
+          ?.score as number,
+    )
+    expect(some).toBeGreaterThan(none as number)
+    expect(more).toBeGreaterThan(some as number)
   })
 
   it('trusts the meaning of turns less, the more words could say', () => {
@@ -183,7 +191,30 @@ describe('rankUnits', () => {
     expect(sureness([best, unit('other', 0, { bm25: 1, similarity: 0.1 })], { ...query, spread })).toBe(
       byWords,
     )
-    expect(sureness([{ ...best, similarity: 0 }], { ...query, spread })).toBeLessThan(byWords as number)
+    expect(sureness([best, unit('best', 1, { bm25: 1, similarity: 0.1 })], { ...query, spread })).toBe(
+      byWords,
+    )
+    const other = unit('other', 0, { bm25: 1 })
+    expect(sureness([{ ...best, similarity: 0 }, other], { ...query, spread })).toBeLessThan(
+      byWords as number,
+    )
+  })
+
+  it('compares with the tenth match to tell how sure it is', () => {
+    const candidates = Array.from({ length: 12 }, (_, i) => unit(`${i}`, 0, { bm25: 12 - i }))
+    const ranked = rankUnits(candidates, query)
+    const tenth = ranked[9]?.score as number
+    for (const { score, confidence } of ranked)
+      expect(confidence).toBe(confidenceOf(score, tenth, { kind: 'note', by: 'words' }))
+  })
+
+  it('counts recency half after its half-life', () => {
+    const recency = (ageMs: number): number => {
+      const { words = 0, recency = 0 } =
+        rankUnits([unit('a', 0, { bm25: 3, ageMs })], query)[0]?.signals ?? {}
+      return recency / words
+    }
+    expect(recency(recencyHalfLifeMs)).toBeCloseTo(recency(0) / 2, 9)
   })
 
   it('lets recency break near-ties and nothing more', () => {
