@@ -10,13 +10,14 @@ const long = (marked: Record<number, string>): string =>
 it('takes a short text whole', () => {
   expect(bestPassage('one\n\ntwo', ['two'])).toEqual({ text: 'one\n\ntwo' })
   expect(bestPassage('', ['two'])).toEqual({ text: '' })
+  expect(bestPassage(' '.repeat(2000), ['two'])).toEqual({ text: '' })
 })
 
 it('takes the paragraph with most of the words and shows its neighbours', () => {
-  const text = long({ 7: 'A zeppelin.', 12: 'The zeppelin lands in the harbour.' })
+  const text = long({ 7: 'A zeppelin.', 12: 'The zeppelin lands\nin the harbour.' })
   const passage = bestPassage(text, queryTerms('zeppelin harbour'))
   expect(passage).toEqual({
-    text: 'The zeppelin lands in the harbour.',
+    text: 'The zeppelin lands\nin the harbour.',
     neighbours: [paragraph(11), paragraph(13)],
   })
 })
@@ -26,7 +27,7 @@ it('has one neighbour at either end', () => {
     text: 'zeppelin',
     neighbours: [paragraph(1)],
   })
-  expect(bestPassage(long({ 29: 'zeppelin' }), ['zeppelin'])).toEqual({
+  expect(bestPassage(`${long({ 29: 'zeppelin' })}\n\n  `, ['zeppelin'])).toEqual({
     text: 'zeppelin',
     neighbours: [paragraph(28)],
   })
