@@ -9,8 +9,10 @@ it('looks for all words at once where the rarer ones are in most of the units', 
   })
   const split = (each: number) => {
     const words = ['bee', 'cat', 'dog', 'eel'].map((name) => word(name, each))
-    return splitByRarity([word('ant', 20), ...words, word('fox', 490)], 10, 1000).counting
+    const { finding, counting } = splitByRarity([word('fox', 490), ...words, word('ant', 20)], 10, 1000)
+    return { finding, counting }
   }
-  expect(split(100)).toEqual(['fox'])
-  expect(split(130)).toEqual([])
+  const rarer = ['ant', 'bee', 'cat', 'dog', 'eel']
+  expect(split(100)).toEqual({ finding: rarer, counting: ['fox'] })
+  expect(split(130)).toEqual({ finding: [...rarer, 'fox'], counting: [] })
 })
