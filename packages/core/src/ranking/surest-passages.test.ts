@@ -83,6 +83,16 @@ it('tells once what several memories say word for word', async () => {
   ])
 })
 
+it('tells once what two conversations hold word for word, neighbours and all', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  const body = '### User\n\nWhich pool leaks?\n\n### Assistant\n\nThat of the retries.'
+  for (const key of ['a', 'b'])
+    await memory.write('episodic', `conversation:${key}`, { body }, { type: conversationType })
+  const found = await memory.search('episodic', { text: 'pool leak' }, { passages: passagesFor(5) })
+  expect(found).toHaveLength(2)
+  expect(surestPassages(found, 5)).toHaveLength(1)
+})
+
 it('tells every answer to a question that was asked twice', async () => {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
   const text = 'Which store for billing?'
