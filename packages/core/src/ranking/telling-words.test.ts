@@ -20,6 +20,7 @@ describe('the telling words', () => {
   it('are filled up with words that no unit holds', () => {
     const text = numbered([0, 0, 9, ...Array.from({ length: 20 }, () => 0)])
     expect(tellingWords(text)).toEqual(text.slice(0, 16))
+    expect(hasManyWords(text.slice(0, 16).map(({ word }) => word))).toBe(false)
   })
 
   it('are twice as many in a script without spaces, whose words are pairs of characters', () => {
