@@ -31,6 +31,14 @@ it('units cover the text exactly and cut no character in two', () => {
   )
 })
 
+it('no cut falls between the halves of the first and the last character that have such a half', () => {
+  for (const character of ['\u{10000}', '\u{103ff}']) {
+    const text = `x${character.repeat(unitLength)}`
+    const units = splitUnits(text, false).map(({ start, end }) => text.slice(start, end))
+    expect(units.every((unit) => unit.isWellFormed())).toBe(true)
+  }
+})
+
 describe('the parts of a turn', () => {
   const partsOf = (text: string, turns: boolean): number[] =>
     splitUnits(text, turns).map(({ parts }) => parts)
@@ -44,12 +52,14 @@ describe('the parts of a turn', () => {
       '## Tags\n',
     ].join('\n')
     expect(partsOf(text, true)).toEqual([1, 1, 3, 3, 3, 1, 1])
+    expect(partsOf('### User\n\nPress ## twice.\n', true)).toEqual([1])
   })
 
   it('are those of the text where nobody speaks', () => {
     expect(partsOf('word '.repeat(700), false)).toEqual([3, 3, 3])
     expect(partsOf(`### User\n${'word '.repeat(700)}`, false)).toEqual([3, 3, 3])
     expect(partsOf('word', false)).toEqual([1])
+    expect(partsOf(`${'word '.repeat(319)}words`, false)).toEqual([1])
     expect(partsOf('', true)).toEqual([])
   })
 })

@@ -23,7 +23,7 @@ const unitLength = 1600
  * @param turns whether to cut at every `## ` and `### ` heading as well: archives have one for every turn
  */
 export function splitUnits(text: string, turns: boolean): Unit[] {
-  const starts = turns ? headingStarts(text) : [0]
+  const starts = [0, ...(turns ? headingStarts(text) : [])]
   const cuts: Cut[] = []
   let line = 0
   let lineEnd = text.indexOf('\n')
@@ -57,10 +57,7 @@ function groupTurns(text: string, cuts: readonly Cut[]): Cut[][] {
 
 const turnHeading = /(?:### (?:User|Assistant)|## (?:Summary|Tags))[ \t]*\r?$/my
 
-function headingStarts(text: string): number[] {
-  const starts = [...text.matchAll(/^#{2,3} /gm)].map(({ index }) => index)
-  return starts[0] === 0 ? starts : [0, ...starts]
-}
+const headingStarts = (text: string): number[] => [...text.matchAll(/^#{2,3} /gm)].map(({ index }) => index)
 
 /** The end of the last paragraph, line or word before `limit`, but not in the first half; never inside a character. */
 function cutBefore(text: string, from: number, limit: number): number {
