@@ -44,11 +44,11 @@ it('expires and slides as the store does', async () => {
   const { memory, other, time } = cached()
   await memory.write('short-term', 'key', 1, { ttl: 1000 })
   for (let i = 0; i < 5; i++) {
-    time.advance(900)
     expect(await memory.read('short-term', 'key')).toBe(1)
+    time.advance(900)
   }
   expect(await other.exists('short-term', 'key')).toBe(true)
-  time.advance(1000)
+  time.advance(100)
   expect(await memory.read('short-term', 'key')).toBeNull()
 })
 
@@ -109,6 +109,22 @@ it('caches for a store that is an object of a class', async () => {
   expect(own.calls.filter((call) => call === 'get')).toHaveLength(1)
 })
 
+it('counts later what could not be counted at first, at the time of the last access', async () => {
+  const { stores, memory, other, time } = cached()
+  await memory.write('long-term', 'key', 1)
+  for (let i = 0; i < 3; i++) {
+    time.advance(100)
+    await memory.read('long-term', 'key')
+  }
+  const lastAccess = time.clock()
+  time.advance(100)
+  vi.spyOn(stores, 'touch').mockRejectedValueOnce(new Error('away'))
+  await expect(memory.exists('long-term', 'key')).rejects.toThrow('away')
+  expect(await memory.exists('long-term', 'key')).toBe(true)
+  const [match] = await other.search('long-term', {}, { touch: false })
+  expect(match?.metadata).toMatchObject({ accessCount: 3, accessedAt: lastAccess })
+})
+
 it('closes no store while accesses are being counted', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
@@ -119,6 +135,7 @@ it('closes no store while accesses are being counted', async () => {
     ...sound,
     async touch(...given) {
       if (order.length > 0) {
+        order.push('counting')
         await new Promise<void>((resolve) => {
           counted = resolve
         })
@@ -136,12 +153,15 @@ it('closes no store while accesses are being counted', async () => {
   await memory.read('long-term', 'key')
   await memory.read('long-term', 'key')
   order.push('read')
-  await vi.advanceTimersByTimeAsync(1000)
+  await vi.advanceTimersByTimeAsync(999)
+  expect(order).toEqual(['read'])
+  await vi.advanceTimersByTimeAsync(1)
+  expect(order).toEqual(['read', 'counting'])
   const closed = memory.close()
   await vi.advanceTimersByTimeAsync(0)
   counted()
   await closed
-  expect(order).toEqual(['read', 'counted', 'closed'])
+  expect(order).toEqual(['read', 'counting', 'counted', 'closed'])
 })
 
 it('counts the accesses of each scope of a store by themselves', async () => {
