@@ -89,6 +89,23 @@ describe('createMemoryManager', () => {
     }
   })
 
+  it('checks a value by the longest of the patterns that its key matches', async () => {
+    const memory = createMemoryManager({
+      stores: createInMemoryStore(),
+      schemas: { 'long-term': { 'a*': z.number(), 'a:b*': z.string(), 'a:*': z.boolean() } },
+    })
+    for (const [key, value] of [
+      ['a', 1],
+      ['a:', true],
+      ['a:b:c', 'text'],
+      ['b', null],
+    ] as const)
+      await memory.write('long-term', key, value)
+    await expect(memory.write('long-term', 'a:b', true)).rejects.toMatchObject({
+      code: MemoryErrorCode.INVALID_INPUT,
+    })
+  })
+
   it('tells of a schema that cannot answer at once', async () => {
     const later = z.string().check(z.refine(async () => true))
     const memory = createMemoryManager({ stores: createInMemoryStore(), schemas: { 'long-term': { later } } })
