@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createTicker } from '../conformance/ticker.ts'
 import { createMemoryManager } from '../front/create-memory-manager.ts'
 import { createInMemoryStore } from '../stores/in-memory-store.ts'
@@ -209,6 +209,23 @@ describe('createCleanupScheduler', () => {
       { task: 'expire', outcome: 'failed' },
     ])
   })
+})
+
+it('gives a turn that two processes want at the same moment to one of them', async () => {
+  const { open } = setUp()
+  const taken = await Promise.all([open(), open()].map(({ scheduler }) => scheduler.run('expire')))
+  expect(taken.map(({ outcome }) => outcome).sort()).toEqual(['done', 'skipped'])
+})
+
+it('keeps no process alive', async () => {
+  const set = vi.spyOn(globalThis, 'setTimeout')
+  onTestFinished(() => set.mockRestore())
+  const scheduler = createCleanupScheduler(createMemoryManager({ stores: createInMemoryStore() }))
+  scheduler.start()
+  const timers = set.mock.results.map(({ value }) => value as NodeJS.Timeout)
+  expect(timers).toHaveLength(3)
+  expect(timers.some((timer) => timer.hasRef())).toBe(false)
+  await scheduler.stop()
 })
 
 it('takes the next turn also when somebody has looked through short-term memory all the time', async () => {

@@ -172,9 +172,9 @@ async function claim(
 
 const platformTimers: Timers = {
   set(call, milliseconds) {
-    const timer: unknown = setTimeout(call, milliseconds)
+    const timer = setTimeout(call, milliseconds)
     // Node's timers are objects that can let the process end; elsewhere they are numbers.
-    if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer as { unref(): void }).unref()
+    if (typeof timer === 'object') timer.unref()
     return timer
   },
   clear: (timer) => clearTimeout(timer as Parameters<typeof clearTimeout>[0]),
