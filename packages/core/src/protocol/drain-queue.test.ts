@@ -10,7 +10,7 @@ import { createMemoryFallback } from './fallback.ts'
 import { createInMemoryQueue } from './write-queue.ts'
 
 describe('drain', () => {
-  it('keeps a write that is queued while an earlier one of its key is drained', async () => {
+  it('keeps the writes that are queued while an earlier one of their key is drained', async () => {
     const { memory, queue, time, failWith } = openFailing()
     let meanwhile: (() => Promise<void>) | undefined
     const slow = {
@@ -26,12 +26,13 @@ describe('drain', () => {
     failWith(null)
     meanwhile = async () => {
       meanwhile = undefined
-      expect(await fallback.writeWithDegradation('long-term', 'key', 'second')).toBe('queued')
+      for (const value of ['second', 'third'])
+        expect(await fallback.writeWithDegradation('long-term', 'key', value)).toBe('queued')
       time.advance(10)
     }
     expect(await fallback.drain()).toMatchObject({ written: 1 })
-    expect(await fallback.drain()).toMatchObject({ written: 1, superseded: 0 })
-    expect(await memory.read('long-term', 'key')).toBe('second')
+    expect(await fallback.drain()).toMatchObject({ written: 2, superseded: 0 })
+    expect(await memory.read('long-term', 'key')).toBe('third')
   })
 
   it('waits twice as long after every attempt, up to five minutes', async () => {
@@ -141,6 +142,19 @@ describe('drain', () => {
     expect(await queue.items()).toMatchObject([{ namespace: 'other', value: 'theirs' }])
   })
 
+  it('counts what waits of its own while another process drains', async () => {
+    const { memory, time } = openFailing()
+    const queue = { ...createInMemoryQueue(), exclusively: async () => null }
+    const { append } = queue
+    const write = { scope: 'long-term', value: 1, queuedAt: 0 } as const
+    await append({ ...write, namespace: 'default', key: 'key' })
+    await append({ ...write, namespace: 'other', key: 'key' })
+    const dead = await append({ ...write, namespace: 'default', key: 'dead' })
+    await queue.update({ ...dead, dead: true })
+    const fallback = createMemoryFallback({ memory, queue, clock: time.clock, onDegraded: () => {} })
+    expect(await fallback.drain()).toEqual({ written: 0, superseded: 0, waiting: 1, dead: 0 })
+  })
+
   it('makes every queued write of a key whose schema fills in what is missing', async () => {
     const counter = z.object({ name: z.string(), count: z.number().default(0) })
     const { memory, fallback, queue, time, failWith } = openFailing({ schemas: { working: { counter } } })
@@ -206,18 +220,68 @@ describe('drain', () => {
     }
   })
 
-  it('makes a write of the same value with other options', async () => {
-    const { memory, fallback, time, failWith } = openFailing({ encryptionKey: new Uint8Array(32) })
-    await memory.write('long-term', 'key', 'value')
+  it('gives way to what somebody writes between two writes of the queue', async () => {
+    const { memory, queue, time, failWith } = openFailing()
+    const overtaken = {
+      ...memory,
+      async write(...given: Parameters<MemoryManager['write']>) {
+        await memory.write(...given)
+        time.advance(10)
+        await memory.write('long-term', 'key', 'theirs')
+      },
+    }
+    const fallback = createMemoryFallback({
+      memory: overtaken,
+      queue,
+      clock: time.clock,
+      onDegraded: () => {},
+    })
+    failWith(MemoryErrorCode.TIMEOUT)
+    for (const value of ['first', 'second']) await fallback.writeWithDegradation('long-term', 'key', value)
+    failWith(null)
+    expect(await fallback.drain()).toMatchObject({ written: 1, superseded: 1 })
+    expect(await memory.read('long-term', 'key')).toBe('theirs')
+  })
+
+  it('replaces nothing by a write that asks for a free key, and takes an equal value for its own', async () => {
+    const { memory, fallback, time, failWith } = openFailing()
+    for (const key of ['key', 'same']) await memory.write('long-term', key, 'older')
     time.advance(10)
     failWith(MemoryErrorCode.TIMEOUT)
+    const options = { overwrite: false }
+    await fallback.writeWithDegradation('long-term', 'key', 'newer', options)
+    await fallback.writeWithDegradation('long-term', 'same', 'older', options)
+    failWith(null)
+    expect(await fallback.drain()).toMatchObject({ written: 1, dead: 1 })
+    expect(await memory.read('long-term', 'key')).toBe('older')
+  })
+
+  it('makes a write behind one that failed for good before', async () => {
+    const { memory, fallback, queue } = openFailing()
+    const write = { namespace: 'default', scope: 'long-term', key: 'key', queuedAt: 0 } as const
+    await queue.append({ ...write, value: 'first' })
+    const dead = await queue.append({ ...write, value: 'dead' })
+    await queue.append({ ...write, value: 'last' })
+    await queue.update({ ...dead, dead: true })
+    expect(await fallback.drain()).toMatchObject({ written: 2, superseded: 0, dead: 1 })
+    expect(await memory.read('long-term', 'key')).toBe('last')
+  })
+
+  it('makes a write of the same value with other options', async () => {
+    const { memory, fallback, time, failWith } = openFailing({ encryptionKey: new Uint8Array(32) })
+    for (const key of ['key', 'other']) await memory.write('long-term', key, 'value')
+    time.advance(10)
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'other', 'value', { tags: ['new'] })
     await fallback.writeWithDegradation('long-term', 'key', 'value', { tags: ['new'] })
     await fallback.writeWithDegradation('long-term', 'key', 'value', { encrypt: true })
     failWith(null)
     time.advance(10)
-    expect(await fallback.drain()).toMatchObject({ written: 2 })
+    expect(await fallback.drain()).toMatchObject({ written: 3 })
     const record = await memory.read('long-term', 'key', { includeMetadata: true })
     expect(record?.metadata).toMatchObject({ encrypted: true, tags: [] })
+    const other = await memory.read('long-term', 'other', { includeMetadata: true })
+    expect(other?.metadata).toMatchObject({ encrypted: false, tags: ['new'] })
   })
 
   it('keeps a write that is entering the queue while the one before it is drained', async () => {

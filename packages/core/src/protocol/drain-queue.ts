@@ -58,7 +58,7 @@ export async function drainQueue(drain: Drain): Promise<DrainResult> {
   const findLate = async (): Promise<Map<string, QueueItem>> => {
     // One that began before a write was made is dated before it, and must be found.
     await entered()
-    const late = (await queue.items(last)).filter(({ id }) => id > last)
+    const late = await queue.items(last)
     return new Map(late.reverse().map((item) => [nameOf(item), item]))
   }
 
