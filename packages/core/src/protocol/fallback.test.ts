@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openFailing } from '../../test/failing-memory.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
-import { createMemoryFallback } from './fallback.ts'
+import { createMemoryFallback, type Degradation } from './fallback.ts'
 import { createInMemoryQueue } from './write-queue.ts'
 
 describe('readWithFallback', () => {
@@ -17,6 +17,13 @@ describe('readWithFallback', () => {
     failWith(MemoryErrorCode.TIMEOUT)
     expect(await fallback.readWithFallback('long-term', 'key', other)).toBe(7)
     expect(told).toMatchObject([{ kind: 'read', scope: 'long-term', key: 'key' }])
+  })
+
+  it('does not hide what is no failure of a memory', async () => {
+    const { memory } = openFailing()
+    const broken = { ...memory, read: () => Promise.reject(new TypeError('broken')) }
+    const fallback = createMemoryFallback({ memory: broken, onDegraded: () => {} })
+    await expect(fallback.readWithFallback('long-term', 'key', async () => 7)).rejects.toThrow(TypeError)
   })
 
   it('does not hide a failure of the fallback itself', async () => {
@@ -80,6 +87,33 @@ describe('writeWithDegradation', () => {
     expect(await fallback.writeWithDegradation('long-term', 'key', 2)).toBe('written')
   })
 
+  it('looks into the queue again when the clock was put back', async () => {
+    const { memory, fallback, queue, time, failWith } = openFailing()
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'key', 1)
+    failWith(null)
+    await createMemoryFallback({ memory, queue, clock: time.clock, onDegraded: () => {} }).drain()
+    time.advance(-1)
+    expect(await fallback.writeWithDegradation('long-term', 'key', 2)).toBe('written')
+  })
+
+  it('queues nothing behind a write that failed for good', async () => {
+    const { fallback, queue } = openFailing()
+    const write = { namespace: 'default', scope: 'long-term', key: 'key', value: 1, queuedAt: 0 } as const
+    await queue.update({ ...(await queue.append(write)), dead: true })
+    expect(await fallback.writeWithDegradation('long-term', 'key', 2)).toBe('written')
+  })
+
+  it('fails as the memory does where there is no queue', async () => {
+    const { memory, failWith } = openFailing()
+    const fallback = createMemoryFallback({ memory, onDegraded: () => {} })
+    failWith(MemoryErrorCode.TIMEOUT)
+    await expect(fallback.writeWithDegradation('long-term', 'key', 1)).rejects.toMatchObject({
+      code: MemoryErrorCode.TIMEOUT,
+    })
+    expect(await fallback.drain()).toEqual({ written: 0, superseded: 0, waiting: 0, dead: 0 })
+  })
+
   it.each([
     ['after the clock was put back', -60_000],
     ['in the millisecond of two others', 0],
@@ -128,6 +162,22 @@ describe('writeWithDegradation', () => {
       await expect(write).rejects.toMatchObject({ code: MemoryErrorCode.INVALID_INPUT })
     }
     expect(await queue.items()).toHaveLength(1)
+  })
+
+  it('says that a queued write is encrypted where there is no key', async () => {
+    const { memory, fallback, queue, time, failWith } = openFailing({ encryptionKey: new Uint8Array(32) })
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'key', 1, { encrypt: true })
+    failWith(null)
+    const told: Degradation[] = []
+    const keyless = createMemoryFallback({
+      memory,
+      queue,
+      clock: time.clock,
+      onDegraded: (each) => told.push(each),
+    })
+    expect(await keyless.drain()).toMatchObject({ dead: 1 })
+    expect(told).toMatchObject([{ kind: 'dead', error: { code: MemoryErrorCode.NOT_SUPPORTED } }])
   })
 
   it('does not queue what is to be encrypted when it has no key', async () => {
