@@ -89,8 +89,8 @@ const foundByOf = (
   given: WriteOptions,
   { text, type, tags }: { text: string | null; type: string | null; tags: string[] },
 ): WriteOptions => ({
-  ...(given.text === undefined || text === null ? {} : { text }),
-  ...(given.type === undefined || type === null ? {} : { type }),
+  ...(text === null ? {} : { text }),
+  ...(type === null ? {} : { type }),
   ...(given.tags === undefined ? {} : { tags }),
 })
 
