@@ -5,7 +5,7 @@ import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import { createMemoryManager } from '../front/create-memory-manager.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import { createInMemoryStore } from '../stores/in-memory-store.ts'
-import { retrieveContext } from './context.ts'
+import { type ContextOptions, retrieveContext } from './context.ts'
 import { createLearningRetriever, learn } from './lessons.ts'
 import { createPatternMatcher } from './pattern-matcher.ts'
 import { recordOutcome } from './statistics.ts'
@@ -25,6 +25,7 @@ describe('retrieveContext', () => {
     await memory.write('episodic', 'good', { outcome: 'success', text: 'scrape the web' })
     await memory.write('episodic', 'bad', { outcome: 'failure', text: 'scrape the web' })
     await memory.write('short-term', 'c', 'just now', { tags: ['context', 'session'] })
+    await memory.write('short-term', 'other', 'of another kind', { tags: ['context'] })
     const bundle = await retrieveContext(memory, { description: 'scrape web' })
     expect(bundle.playbooks).toEqual([{ type: 'playbook', text: 'scrape web pages' }])
     expect(bundle.similarEpisodes).toEqual([{ outcome: 'success', text: 'scrape the web' }])
@@ -56,6 +57,30 @@ describe('retrieveContext', () => {
     expect(none).toMatchObject({ playbooks: [], recentContext: [], tokens: 0, omitted: 6 })
     const own = await retrieveContext(memory, { description: 'scrape' }, { countTokens: () => 1000 })
     expect(own.tokens).toBe(4000)
+  })
+
+  it('takes five playbooks, three episodes and ten of the recent context, or as many as are wanted', async () => {
+    const { memory } = open()
+    for (let i = 0; i < 12; i++) {
+      await memory.write('long-term', `p${i}`, 'scrape', { type: 'playbook' })
+      await memory.write('episodic', `e${i}`, { outcome: 'success', text: 'scrape' })
+      await memory.write('short-term', `c${i}`, 'scrape', { tags: ['context', 'session'] })
+    }
+    const found = async (limits?: ContextOptions['limits']) => {
+      const context = await retrieveContext(memory, { description: 'scrape' }, limits ? { limits } : {})
+      const { playbooks, similarEpisodes, recentContext } = context
+      return [playbooks, similarEpisodes, recentContext].map(({ length }) => length)
+    }
+    expect(await found()).toEqual([5, 3, 10])
+    expect(await found({ playbooks: 1, episodes: 4, recent: 2 })).toEqual([1, 4, 2])
+  })
+
+  it('counts an object by its JSON', async () => {
+    const { memory } = open()
+    const value = { type: 'playbook', text: 'scrape' }
+    await memory.write('long-term', 'p', value)
+    const { tokens } = await retrieveContext(memory, { description: 'scrape' })
+    expect(tokens).toBe(Math.ceil(JSON.stringify(value).length / 4))
   })
 
   it('leaves out what nobody wants', async () => {
@@ -103,6 +128,29 @@ describe('createPatternMatcher', () => {
     expect(matches.find(({ key }) => key === 'tag')).toMatchObject({ score: 0.15, matchedBy: { tags: 0.5 } })
     expect(matches.some(({ key }) => key === 'shape')).toBe(false)
     for (const { score } of matches) expect(score).toBeLessThanOrEqual(1)
+  })
+
+  it('puts the best first, and of equals the newer one', async () => {
+    const { memory, time } = open()
+    const preconditions = [{ tool: 'browser' }]
+    await memory.write('long-term', 'both', { preconditions }, { tags: ['web'] })
+    time.advance(1)
+    await memory.write('long-term', 'older', 'text', { tags: ['web'] })
+    time.advance(1)
+    await memory.write('long-term', 'newer', { preconditions })
+    const situation = { tags: ['web'], preconditions: { tool: 'browser' } }
+    const found = await createPatternMatcher(memory).findMatchingPatterns(situation)
+    expect(found.map(({ key, score }) => [key, score])).toEqual([
+      ['both', 1],
+      ['newer', 0.5],
+      ['older', 0.5],
+    ])
+  })
+
+  it('finds nothing by a description of blanks', async () => {
+    const { memory } = open()
+    await memory.write('long-term', 'key', 'text')
+    expect(await createPatternMatcher(memory).findMatchingPatterns({ description: ' \n' })).toEqual([])
   })
 
   it('weighs only the parts that the situation has', async () => {
@@ -185,6 +233,31 @@ describe('createLearningRetriever', () => {
     expect(any[0]?.lessons).toHaveLength(2)
   })
 
+  it('puts first what was taught most often, and tells when it was taught last', async () => {
+    const { memory, time } = open()
+    const build = { category: 'build', text: 'Clean first' }
+    const [cache, retry] = [
+      { category: 'network', text: 'Cache what is asked twice' },
+      { category: 'network', text: 'Retry once' },
+    ]
+    const times: number[] = []
+    for (const lessonsLearned of [[retry], [cache, retry], [build]]) {
+      time.advance(1000)
+      times.push(time.clock())
+      await memory.write('episodic', `e${times.length}`, { toolsUsed: ['browser'], lessonsLearned })
+    }
+    expect(await createLearningRetriever(memory).retrieveLessons({ toolsUsed: ['browser'] })).toEqual([
+      {
+        category: 'network',
+        lessons: [
+          { lesson: retry, count: 2, lastSeen: times[1] },
+          { lesson: cache, count: 1, lastSeen: times[1] },
+        ],
+      },
+      { category: 'build', lessons: [{ lesson: build, count: 1, lastSeen: times[2] }] },
+    ])
+  })
+
   it('passes over episodes without lessons', async () => {
     const { memory } = open()
     await memory.write('episodic', 'key', { toolsUsed: ['git'] })
@@ -197,6 +270,13 @@ it('passes over lessons of another shape', async () => {
   for (const [i, lessonsLearned] of ['a text', [null, { text: 'no category' }], 7].entries())
     await memory.write('episodic', `${i}`, { toolsUsed: ['git'], lessonsLearned })
   expect(await createLearningRetriever(memory).retrieveLessons({ toolsUsed: ['git'] })).toEqual([])
+})
+
+it('learn keeps a lesson under the id that it states', async () => {
+  const { memory } = open()
+  const lesson = { id: 'own', category: 'build', text: 'Clean first' }
+  expect(await learn(memory, lesson)).toBe('lesson:own')
+  expect(await memory.read('long-term', 'lesson:own')).toMatchObject(lesson)
 })
 
 it('learn counts a lesson that is learned many times at once', async () => {
