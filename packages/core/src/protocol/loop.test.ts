@@ -89,12 +89,56 @@ describe('runLoop', () => {
       'observe',
       'reflect',
     ])
+    expect(episode.memoryUpdates.at(-1)).toEqual({ scope: 'episodic', key: 'episode:one' })
+    expect(await memory.search('episodic', { tags: ['execution', 'success', 'kubectl'] })).toHaveLength(1)
     expect(await memory.search('long-term', { tags: ['lesson', 'deploy'] })).toHaveLength(1)
     expect(await memory.read('long-term', 'statistic:tool:kubectl')).toMatchObject({
       successRate: 1,
       uses: 1,
     })
     expect(await memory.search('working', {})).toEqual([])
+  })
+
+  it('says how long it took: up to a minute, up to ten, or longer', async () => {
+    for (const [seconds, duration] of [
+      [59, 'short'],
+      [60, 'medium'],
+      [599, 'medium'],
+      [600, 'long'],
+    ] as const) {
+      const { memory, time, clock } = setUp()
+      const act = (): null => {
+        time.advance(seconds * 1000)
+        return null
+      }
+      const { episode } = await runLoop(memory, goal, steps({ act }), { clock })
+      expect(episode.indexedBy.duration).toBe(duration)
+      expect(episode.executionTrace.find(({ state }) => state === 'act')?.duration).toBe(seconds * 1000)
+    }
+  })
+
+  it('is the more complex, the more rounds and tools it took', async () => {
+    for (const [toolsUsed, complexity] of [
+      [[], 3],
+      [['kubectl', 'git'], 6],
+    ] as const) {
+      const { memory, clock } = setUp()
+      const reflect = (): Reflection => ({
+        outcome: 'success',
+        lessons: [],
+        toolsUsed: [...toolsUsed],
+        iterations: 3,
+      })
+      const { episode } = await runLoop(memory, goal, steps({ reflect }), { clock })
+      expect(episode.indexedBy.complexity).toBe(complexity)
+    }
+  })
+
+  it('records the outcome of a pattern that is not there under its own key', async () => {
+    const { memory, clock } = setUp()
+    const reflect = (): Reflection => ({ outcome: 'success', lessons: [], patternsUsed: ['pattern:new'] })
+    await runLoop(memory, goal, steps({ reflect }), { clock })
+    expect(await memory.read('long-term', 'pattern:new')).toMatchObject({ type: 'statistic', uses: 1 })
   })
 
   it('returns the episode as it is stored, without secrets', async () => {
@@ -198,6 +242,7 @@ describe('runLoop', () => {
   it('gives the action the state of its tools', async () => {
     const { memory, clock } = setUp()
     await memory.write('short-term', 'browser', { page: 3 }, { tags: ['tool-state'] })
+    await memory.write('short-term', 'other', 'of another kind')
     let given: unknown
     await runLoop(
       memory,
