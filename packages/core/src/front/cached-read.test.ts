@@ -125,6 +125,19 @@ it('counts later what could not be counted at first, at the time of the last acc
   expect(match?.metadata).toMatchObject({ accessCount: 3, accessedAt: lastAccess })
 })
 
+it('answers nothing that was written as it was read, and deleted since', async () => {
+  const { stores, memory, other } = cached()
+  const { stamp } = stores
+  vi.spyOn(stores, 'stamp').mockImplementationOnce(async (address) => {
+    const before = await stamp?.(address)
+    await other.write('long-term', 'key', 1)
+    return before ?? null
+  })
+  expect(await memory.read('long-term', 'key')).toBe(1)
+  await other.delete('long-term', 'key')
+  expect(await memory.read('long-term', 'key')).toBeNull()
+})
+
 it('closes no store while accesses are being counted', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
