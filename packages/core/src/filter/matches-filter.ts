@@ -49,9 +49,9 @@ function compare(found: JsonValue | undefined, operator: Comparison, operand: Js
     case 'ne':
       return found === undefined || !equalJson(found, operand)
     case 'in':
-      return found !== undefined && includes(operand, found)
+      return includes(operand, found)
     case 'nin':
-      return found === undefined || !includes(operand, found)
+      return !includes(operand, found)
     case 'exists':
       return (found !== undefined) === operand
     case 'contains':
@@ -77,6 +77,6 @@ function orderOf(a: JsonValue | undefined, b: JsonValue): number | undefined {
   return undefined
 }
 
-function includes(list: JsonValue | undefined, item: JsonValue): boolean {
-  return Array.isArray(list) && list.some((candidate) => equalJson(candidate, item))
+function includes(list: JsonValue | undefined, item: JsonValue | undefined): boolean {
+  return item !== undefined && Array.isArray(list) && list.some((candidate) => equalJson(candidate, item))
 }
