@@ -131,6 +131,23 @@ describe('createMemoryManager', () => {
     expect(await memory.search('long-term', {})).toEqual([])
   })
 
+  it('keeps a vector of each unit, and their normalised sum for the whole', async () => {
+    const stores = createInMemoryStore()
+    const vectors = [Float32Array.of(1, 0), Float32Array.of(0, 1)]
+    const embedder = { model: 'm', dimensions: 2, embed: async () => vectors }
+    const memory = createMemoryManager({ stores, embedder })
+    const vectorAfter = async (): Promise<unknown> => {
+      await memory.write('long-term', 'key', 'word '.repeat(400))
+      const address = { namespace: 'default', scope: 'long-term', key: 'key' } as const
+      return (await stores.get(address, 0))?.embedding
+    }
+    const half = expect.closeTo(Math.SQRT1_2, 6)
+    const kept = { model: 'm', vector: [half, half], units: [[1, 0], [0, 1]] } // biome-ignore format: vectors
+    expect(await vectorAfter()).toEqual(kept)
+    vectors[1] = Float32Array.of(-1, 0)
+    expect(await vectorAfter()).toMatchObject({ vector: [0, 0] })
+  })
+
   it('gives a failure of the embedder a code', async () => {
     const cause = new TypeError('fetch failed')
     const embedder = { model: 'm', dimensions: 1, embed: () => Promise.reject(cause) }
