@@ -23,6 +23,38 @@ it('keeps the beginning, the end and the person’s turns of a long one, in orde
   expect(condensed).toContain('[…]')
 })
 
+it('keeps two turns of the beginning and three of the end before any others', () => {
+  const answers = Array.from({ length: 9 }, (_, index) => turn('assistant', `answer ${index}`))
+  const questions = Array.from({ length: 9 }, (_, index) => turn('user', `question ${index}`))
+  expect(condense([...answers, ...questions, ...answers], 130).split('\n')).toEqual([
+    'Assistant: answer 0',
+    'Assistant: answer 1',
+    '[…]',
+    'Assistant: answer 6',
+    'Assistant: answer 7',
+    'Assistant: answer 8',
+  ])
+})
+
+it('marks a gap at the end, and passes over a turn that does not fit for one that does', () => {
+  const long = 'x'.repeat(300)
+  const turns = [turn('user', 'one'), turn('user', 'two'), turn('user', long), turn('assistant', long)]
+  expect(condense(turns, 30)).toBe('User: one\nUser: two\n[…]')
+  expect(condense([turn('user', long), turn('user', 'two')], 20)).toBe(`User: ${'x'.repeat(13)}…`)
+})
+
+it('takes as many turns as have room', () => {
+  const turns = ['one', 'two', 'six', 'ten', 'cat', 'dog'].map((text) => turn('user', text))
+  const room = turns.length * 'User: one\n[…]\n'.length
+  expect(condense(turns, room)).not.toContain('[…]')
+  expect(condense(turns, room - 1)).toContain('User: two\n[…]\nUser: ten')
+})
+
+it('has room for a gap behind each turn', () => {
+  const turns = Array.from({ length: 100 }, () => [turn('assistant', 'x'.repeat(200)), turn('user', 'q')])
+  expect(condense(turns.flat(), 1000).length).toBeLessThanOrEqual(1000)
+})
+
 it('never exceeds the length', () => {
   const anyTurn = fc.record({
     role: fc.constantFrom('user' as const, 'assistant' as const),

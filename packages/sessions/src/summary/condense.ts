@@ -21,9 +21,9 @@ const gap = '[…]'
 export function condense(turns: readonly SpokenTurn[], length = condensedLength): string {
   const lines = turns.map(({ role, text }) => `${labels[role]}${clip(oneLine(text), clipped[role])}`)
   const chosen = new Set<number>()
-  // Every chosen line may need a gap and two line breaks beside it.
+  // Every chosen line may need a gap behind it, and two line breaks.
   const costOf = (index: number): number => (lines[index]?.length ?? 0) + gap.length + 2
-  let room = length - gap.length
+  let room = length
 
   for (const index of byImportance(turns)) {
     if (chosen.has(index)) continue
@@ -32,7 +32,6 @@ export function condense(turns: readonly SpokenTurn[], length = condensedLength)
       chosen.add(index)
       room -= cost
     } else if (chosen.size === 0) return clip(lines[index] ?? '', length)
-    else if (room < 50) break
   }
 
   const parts: string[] = []
@@ -42,7 +41,7 @@ export function condense(turns: readonly SpokenTurn[], length = condensedLength)
     parts.push(lines[index] ?? '')
     previous = index
   }
-  if (turns.length > 0 && previous !== turns.length - 1) parts.push(gap)
+  if (previous !== turns.length - 1) parts.push(gap)
   return parts.join('\n')
 }
 
