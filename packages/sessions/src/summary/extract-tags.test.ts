@@ -24,6 +24,22 @@ it('finds decisions and action items by how they are worded, one sentence each',
   })
 })
 
+it('takes the marks of lists, headings, quotes and tasks off a line', () => {
+  const { decisions } = tagsOf([
+    '## We decided to use JWT\n> > going with Redis\n12)  [ ]  settled on Postgres\n- [x] chose to wait',
+  ])
+  expect(decisions).toEqual([
+    'We decided to use JWT',
+    'going with Redis',
+    'settled on Postgres',
+    'chose to wait',
+  ])
+})
+
+it('takes what the person needs to do for an action item', () => {
+  expect(tagsOf(['I need to rotate the keys.']).actionItems).toEqual(['I need to rotate the keys.'])
+})
+
 it('finds none in code, and none in an assistant’s announcement of its next step', () => {
   expect(tagsOf(['```\n// todo: x\n```'])).toMatchObject({ actionItems: [] })
   expect(tagsOf(['````md\n```js\n// todo: x\n```\n````\nTODO: y'])).toMatchObject({
@@ -89,6 +105,7 @@ it('lists files and tools once each, files relative to the project', () => {
   )
   expect(tags.files).toEqual(['src/auth.rs', 'My Notes/a.md', 'lib/x.ts', 'README.md'])
   expect(tags.tools).toEqual(['Read', 'Edit', 'Glob', 'Fetch', 'Custom'])
+  expect(tagsOf([], [['', { path: '/home/dev/api/' }]])).toMatchObject({ files: [], tools: [] })
 })
 
 it('makes files relative to a project on Windows', () => {

@@ -13,7 +13,9 @@ it('names the words that weigh most, without stop words, ids and chance words', 
     'break',
     'auth',
   ])
-  expect(topOf(['commit 258c7280ae70 deadbeef once', 1])).toEqual([])
+  expect(topOf(['once', 1])).toEqual([])
+  expect(topOf(['commit 258c7280ae70 deadbeef feed-beef build_2026_11_27_xyz', 3])).toEqual(['commit'])
+  expect(topOf(['decaffeinated utf8 x-ray__', 3])).toEqual(['decaffeinated', 'x-ray', 'utf8'])
 })
 
 it('lets tool targets and the person outweigh the assistant', () => {
