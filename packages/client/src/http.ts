@@ -164,8 +164,8 @@ const isRedirect = ({ type, status }: Response): boolean =>
   type === 'opaqueredirect' || (status >= 300 && status < 400)
 
 function redirected({ headers, status }: Response, base: URL): MemoryError {
-  const to = headers.get('Location') ?? ''
-  const origin = URL.canParse(to, base.href) ? new URL(to, base).origin : 'elsewhere'
+  const to = headers.get('Location')
+  const origin = to !== null && URL.canParse(to, base.href) ? new URL(to, base).origin : 'elsewhere'
   return new MemoryError(
     `${base.origin} sends its callers on to ${origin}, which is not followed: give the address that it is meant to be`,
     MemoryErrorCode.INVALID_INPUT,

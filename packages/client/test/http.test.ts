@@ -357,6 +357,14 @@ it('follows no redirect, and says where the hub sends its callers', async () => 
   expect(requests).toHaveLength(1)
 })
 
+it('follows no redirect that a browser hides', async () => {
+  const hidden = Object.defineProperty(Response.error(), 'type', { value: 'opaqueredirect' })
+  await expect(hubOf([hidden]).hub.search('q')).rejects.toMatchObject({
+    code: MemoryErrorCode.INVALID_INPUT,
+    message: expect.stringContaining('https://hub.example sends its callers on to elsewhere,'),
+  })
+})
+
 it.each(['recall.example.org:x', 'file:///etc/passwd', 'https://ana:quokka@hub.example'])(
   'says of %s that it is no address, and repeats no password',
   (url) => {
