@@ -71,7 +71,7 @@ export function createHttp(options: HttpOptions): Send {
     given: RequestOptions,
   ): Promise<T> => {
     const { headers, signal } = given
-    const body = given.body === undefined ? undefined : jsonOf(given.body)
+    const body = jsonOf(given.body)
     const limits = [
       AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimer)),
       ...(signal ? [signal] : []),
@@ -133,7 +133,7 @@ function refuseUnknown(options: object): void {
   throw invalidInput('options', [{ path: [], message: `Unrecognized ${keys}: ${names}` }])
 }
 
-function jsonOf(value: unknown): string {
+function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)
   } catch (cause) {

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { isMemoryError, MemoryErrorCode, type ValueSchema } from '@recall/core'
+import { isMemoryError, MemoryError, MemoryErrorCode, type ValueSchema } from '@recall/core'
 import { expect, expectTypeOf, it } from 'vitest'
 import { createHttp } from '../src/http.ts'
 import { createHubStore } from '../src/hub-store.ts'
@@ -130,7 +130,16 @@ it('names an option that does not exist', async () => {
   }
   expect(() => connectHub(misspelt)).toThrow(expect.objectContaining(wanted))
   await expect(registerAgent(misspelt, 'ada')).rejects.toMatchObject(wanted)
+  expect(() => connectHub({ url, timeout: 5 } as never)).toThrow('Unrecognized key: "timeout"')
   expect(() => connectHub({ url, memory: { redaction: 'reject' } as never })).toThrow('"redaction"')
+})
+
+it('says that it sends JSON, and asks for the signals of what it finds where they are wanted', async () => {
+  const { hub, requests } = hubOf([json(saved, 201), json({ results: [] })])
+  await hub.save(memory)
+  await hub.search('q', { explain: true })
+  expect(requests[0]?.headers.get('Content-Type')).toBe('application/json')
+  expect(requests[1]?.url).toMatch(/search\?q=q&limit=10&explain=true$/)
 })
 
 it('sends the key, below the path of the hub', async () => {
@@ -171,6 +180,22 @@ it('waits for the answer to a try that got through, whose own answer was lost', 
   const forever = hubOf(Array.from({ length: 50 }, running))
   expect((await failure(forever.hub.save(memory))).code).toBe(MemoryErrorCode.CONFLICT)
   expect(forever.requests).toHaveLength(16)
+})
+
+it('asks no more often because the hub says when, nor where it says that there is a conflict', async () => {
+  const busy = hubOf(Array.from({ length: 50 }, () => json({}, 503, { 'Retry-After': '1' })))
+  expect((await failure(busy.hub.whoami())).code).toBe(MemoryErrorCode.UNAVAILABLE)
+  expect(busy.requests).toHaveLength(3)
+  const other = hubOf(Array.from({ length: 50 }, () => json({ code: MemoryErrorCode.CONFLICT }, 409)))
+  expect((await failure(other.hub.save(memory))).code).toBe(MemoryErrorCode.CONFLICT)
+  expect(other.requests).toHaveLength(1)
+})
+
+it('says that a hub did not answer in time', async () => {
+  const fetch = ({ signal }: Request): Promise<Response> =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+  const hub = connectHub({ url: 'https://hub.example', fetch, timeoutMs: 1, retries: 0 })
+  expect((await failure(hub.whoami())).code).toBe(MemoryErrorCode.TIMEOUT)
 })
 
 it('ends a pause between two tries when the caller gives up', async () => {
@@ -365,17 +390,36 @@ it('follows no redirect that a browser hides', async () => {
   })
 })
 
-it.each(['recall.example.org:x', 'file:///etc/passwd', 'https://ana:quokka@hub.example'])(
-  'says of %s that it is no address, and repeats no password',
-  (url) => {
-    expect(() => connectHub({ url, apiKey: 'k' })).toThrow(
-      expect.objectContaining({
-        code: MemoryErrorCode.INVALID_INPUT,
-        message: expect.not.stringContaining('quokka'),
-      }),
-    )
-  },
-)
+it.each([[], null, 'text'])('takes %j for no memory', async (given) => {
+  const { hub } = hubOf([1, 2, 3].map(() => json({ memory: given })))
+  expect((await failure(hub.get('1'))).code).toBe(MemoryErrorCode.UNAVAILABLE)
+})
+
+it('asks once where it may not ask again', async () => {
+  let asked = 0
+  const fetch = (): Response => {
+    asked++
+    return json({}, 503)
+  }
+  const hub = connectHub({ url: 'https://hub.example', fetch, retries: 0 })
+  expect((await failure(hub.whoami())).code).toBe(MemoryErrorCode.UNAVAILABLE)
+  expect(asked).toBe(1)
+})
+
+it.each([
+  'recall.example.org:x',
+  'file:///etc/passwd',
+  'nohttps://hub.example',
+  'https://ana@hub.example',
+  'https://:quokka@hub.example',
+])('says of %s that it is no address, and repeats no password', (url) => {
+  expect(() => connectHub({ url, apiKey: 'k' })).toThrow(
+    expect.objectContaining({
+      code: MemoryErrorCode.INVALID_INPUT,
+      message: expect.not.stringContaining('quokka'),
+    }),
+  )
+})
 
 it('says that a key is none, and does not repeat it', () => {
   expect(() => connectHub({ url: 'https://hub.example', apiKey: 'recall_quokka\nwalrus' })).toThrow(
@@ -400,4 +444,79 @@ it('records many accesses in calls that the hub takes', async () => {
   const sent = bodies.map((body) => body.keys)
   expect(sent.flat()).toEqual(keys)
   expect(Math.max(...sent.map(({ length }) => length))).toBeLessThanOrEqual(10_000)
+})
+
+/** A store over a hub that answers so, and what it was asked. */
+function storeOf(answer: (body: Record<string, unknown>) => object) {
+  const asked: { path: string; body: Record<string, unknown>; repeatable: boolean | undefined }[] = []
+  const store = createHubStore(async (_method, path, _shape, { body, repeatable } = {}) => {
+    asked.push({ path, body: body as Record<string, unknown>, repeatable })
+    return answer(body as Record<string, unknown>) as never
+  })
+  return { store, asked }
+}
+
+const place = { namespace: 'default', scope: 'long-term' } as const
+const tooLarge = () => new MemoryError('too large', MemoryErrorCode.QUOTA_EXCEEDED)
+
+it('archives until a call moved less than it may, and counts in one call', async () => {
+  const errors = [{ key: 'k', message: 'no' }]
+  const left = [1000, 1000, 7]
+  const { store, asked } = storeOf(() => ({ archived: left.shift() ?? 0, errors }))
+  expect(await store.cold?.archive({ ...place, before: 1, now: 2, dryRun: false })).toEqual({
+    archived: 2007,
+    errors: [...errors, ...errors, ...errors],
+  })
+  expect(asked.map(({ body }) => body.limit)).toEqual([1000, 1000, 1000])
+  const counting = storeOf(() => ({ archived: 5000, errors: [] }))
+  await counting.store.cold?.archive({ ...place, before: 1, now: 2, dryRun: true })
+  expect(counting.asked).toMatchObject([{ path: 'private/long-term/archive', body: { dryRun: true } }])
+  expect(counting.asked[0]?.body).not.toHaveProperty('limit')
+})
+
+it('asks for smaller pages where an answer would be too large', async () => {
+  const entries = Array.from({ length: 9 }, (_, key) => ({ entry: { key } }))
+  const { store, asked } = storeOf(({ limit, offset }) => {
+    if (Number(limit) > 4) throw tooLarge()
+    return { found: entries.slice(Number(offset), Number(offset) + Number(limit)) }
+  })
+  const query = { ...place, now: 0, limit: 9, offset: 0, sortBy: 'recency', sortOrder: 'desc' } as const
+  expect(await store.find(query as never)).toEqual(entries)
+  expect(asked.map(({ body }) => [body.offset, body.limit])).toEqual([
+    [0, 9],
+    [0, 5],
+    [0, 3],
+    [3, 3],
+    [6, 3],
+  ])
+  await expect(storeOf(() => Promise.reject(tooLarge())).store.find(query as never)).rejects.toThrow(
+    'too large',
+  )
+})
+
+it('reads fewer at once where an answer would be too large', async () => {
+  const { store } = storeOf(({ key, keys }) => {
+    if (keys === undefined) return { entry: { key } }
+    const several = keys as string[]
+    if (several.length > 2) throw tooLarge()
+    return { entries: several.map((each) => ({ key: each })) }
+  })
+  const keys = ['a', 'b', 'c', 'd', 'e']
+  const found = await Promise.all(keys.map((key) => store.get({ ...place, key }, 0)))
+  expect(found.map((entry) => entry?.key)).toEqual(keys)
+})
+
+it('repeats no commit that could conflict with itself, and sends the time of its first write', async () => {
+  const { store, asked } = storeOf(() => ({ success: true }))
+  const remove = { ...place, key: 'gone' }
+  const put = { ...place, key: 'new', value: 1, text: '1' } as never
+  await store.commit([{ remove }, { put, options: { overwrite: true, now: 7 } }])
+  await store.commit([{ put, options: { overwrite: false, now: 7 } }])
+  await store.commit([{ remove, expected: { updatedAt: 3 } }])
+  await store.commit([])
+  expect(asked.map(({ body, repeatable }) => [body.now, repeatable])).toEqual([
+    [7, true],
+    [7, false],
+    [undefined, false],
+  ])
 })
