@@ -1,0 +1,30 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { expect, it } from 'vitest'
+import { orFailure, pieceOf } from './answer.ts'
+
+it('cuts no character in half, and nothing at the end of a text', () => {
+  expect([3, 4].map((length) => pieceOf('ab🦩', 0, length))).toEqual(['ab', 'ab🦩'])
+  expect(pieceOf('ab🦩c', 1, 3)).toBe('b🦩')
+  expect(pieceOf('ab\ud83e', 0, 3)).toBe('ab\ud83e')
+})
+
+it.each([
+  [MemoryErrorCode.INVALID_INPUT, 'Change the arguments and call the tool again.'],
+  [MemoryErrorCode.NOT_FOUND, 'Use memory_search to find keys that exist.'],
+  [MemoryErrorCode.QUOTA_EXCEEDED, 'Memory is full: tell the user.'],
+  [MemoryErrorCode.RATE_LIMITED, 'Go on without it, and try later if it still matters.'],
+  [MemoryErrorCode.UNAUTHENTICATED, 'The key for the hub is not valid: tell the user.'],
+  [MemoryErrorCode.FORBIDDEN, 'This is not allowed: tell the user.'],
+  [MemoryErrorCode.UNAVAILABLE, 'Try again, or go on without memory.'],
+])('says what to do next where a call fails with %s', async (code, remedy) => {
+  const fail = () => Promise.reject(new MemoryError('it failed', code))
+  expect(await orFailure(fail)).toEqual({
+    isError: true,
+    content: [{ type: 'text', text: `it failed. ${remedy}` }],
+  })
+  expect(await orFailure(fail, { [code]: 'Ask.' })).toMatchObject({ content: [{ text: 'it failed. Ask.' }] })
+})
+
+it('takes no fault of a program for a failure of the memory', async () => {
+  await expect(orFailure(() => Promise.reject(new TypeError('a fault')))).rejects.toThrow(TypeError)
+})
