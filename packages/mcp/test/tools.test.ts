@@ -193,6 +193,54 @@ it('remembers the same words again with the tags of both', async () => {
   expect(record?.metadata.tags).toEqual(['people', 'editor'])
 })
 
+it('replaces what is kept under a key, with its tags, where it is told to', async () => {
+  const options = await sampleOptions()
+  const server = createMcpFetch({ optionsFor: () => options })
+  const args = { key: 'fact:pool', text: 'The orders pool has twenty.', tags: ['orders'], replace: true }
+  const request = modern('tools/call', { name: 'memory_remember', arguments: args }, 'memory_remember')
+  expect(await (await server.fetch(request)).json()).toMatchObject({ result: { structuredContent: {} } })
+  const record = await options.memory.read('long-term', 'fact:pool', { includeMetadata: true })
+  expect(record).toMatchObject({ value: args.text, metadata: { tags: ['orders'] } })
+})
+
+it('forgets what it has no key to read', async () => {
+  const stores = createInMemoryStore()
+  const sealed = createMemoryManager({ stores, encryptionKey: new Uint8Array(32).fill(1) })
+  await sealed.write('long-term', 'fact:sealed', 'The heron.', { encrypt: true })
+  const memory = createMemoryManager({ stores })
+  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
+  const args = { key: 'fact:sealed', scope: 'long-term' }
+  const request = modern('tools/call', { name: 'memory_forget', arguments: args }, 'memory_forget')
+  expect(await (await server.fetch(request)).json()).toMatchObject({
+    result: { structuredContent: { ...args, forgotten: true } },
+  })
+  expect(await sealed.exists('long-term', 'fact:sealed')).toBe(false)
+})
+
+it('tells which project a session worked in, and of the latest five where no number is given', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  for (let day = 1; day <= 6; day++) {
+    const sessionId = `s${day}`
+    await writeSession(memory, sessionId, { sessionId, date: `2026-03-0${day}T10:00:00Z` })
+  }
+  const last = await memory.read<object>('short-term', 'session:s6')
+  await memory.write('short-term', 'session:s6', { ...last, project: 'shop' }, { type: 'session-summary' })
+  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
+  const request = modern('tools/call', { name: 'session_context', arguments: {} }, 'session_context')
+  const { result } = (await (await server.fetch(request)).json()) as {
+    result: { structuredContent: { sessions: { sessionId: string; ended: string; project?: string }[] } }
+  }
+  const { sessions } = result.structuredContent
+  expect(sessions.map(({ sessionId, project }) => [sessionId, project])).toEqual([
+    ['s2', undefined],
+    ['s3', undefined],
+    ['s4', undefined],
+    ['s5', undefined],
+    ['s6', 'shop'],
+  ])
+  expect(sessions[4]?.ended).toBe('2026-03-06T10:00:00Z')
+})
+
 it('tells of the sessions although another value has their type', async () => {
   const options = await sampleOptions()
   await options.memory.write('short-term', 'other', { type: 'session-summary', note: 1 })
