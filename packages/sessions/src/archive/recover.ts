@@ -97,7 +97,7 @@ async function partsUpTo(memory: MemoryManager, last: ConversationArchive): Prom
 
 function durationOf(archives: readonly ConversationArchive[]): string {
   const [first, last] = [archives[0], archives.at(-1)]
-  if (first === undefined || last === undefined || first === last) return last?.duration ?? 'unknown'
+  if (first === undefined || last === undefined) return 'unknown'
   const began = parseInstant(first.date) - (parseDuration(first.duration) ?? Number.NaN)
   const length = parseInstant(last.date) - began
   return Number.isNaN(length) ? last.duration : formatDuration(length)
