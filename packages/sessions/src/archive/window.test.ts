@@ -186,6 +186,15 @@ it('keeps an entry that is added while it is consumed', async () => {
   expect(await ids(memory)).toEqual(['b'])
 })
 
+it('may be emptied by two who have read the same', async () => {
+  const memory = openMemory()
+  await addToWindow(memory, entry('s', 0), { maxEntries: 5 })
+  const seen = await consumeWindow(memory)
+  for (const _ of ['first', 'second']) await clearWindow(memory, seen, { clock })
+  expect(await readWindow(memory)).toEqual([])
+  expect(await addToWindow(memory, entry('s', 0), { maxEntries: 5 })).toBe('consumed')
+})
+
 it('makes an episode of the notes that were read, and keeps what was written since', async () => {
   const memory = openMemory()
   await memory.write('short-term', windowNotesKey, 'Ask Ana about the pool.')
