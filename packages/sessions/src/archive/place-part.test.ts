@@ -2,6 +2,7 @@ import type { ConversationArchive, MemoryManager } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  clock,
   conversation,
   fakeLm,
   lmAnswer,
@@ -148,6 +149,16 @@ describe('archiving again', () => {
       window: 'added',
     })
     expect(await memory.search('episodic', {})).toHaveLength(1)
+  })
+
+  it('has no model sum up an archive again that says more than the conversation', async () => {
+    const memory = openMemory()
+    await createCheckpoint(memory, conversation('s', talk), { clock })
+    const archive = await readArchive(memory, 's')
+    const body = archive.body.replace('## Tags', '### User\n\nAnd rotate the keys.\n\n## Tags')
+    await memory.write('episodic', 'conversation:s', { ...archive, body }, { type: 'conversation' })
+    await archiveSession(memory, conversation('s', talk), { clock, lm: fakeLm(lmAnswer('Fixed.')) })
+    expect((await readArchive(memory, 's')).body).toBe(body)
   })
 
   it('names each archive that it keeps once, also where further parts follow', async () => {
