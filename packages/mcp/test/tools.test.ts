@@ -161,6 +161,22 @@ describe.each([
   })
 })
 
+it('tells hosts which tools change something, and which reach beyond this memory', async () => {
+  const server = createMcpFetch({ optionsFor: sampleOptions })
+  const { result } = (await (await server.fetch(modern('tools/list', {}))).json()) as {
+    result: { tools: { name: string; annotations: Record<string, boolean> }[] }
+  }
+  const named = (hint: string): string[] =>
+    result.tools.filter(({ annotations }) => annotations[hint]).map(({ name }) => name)
+  const reading = ['memory_search', 'memory_read', 'session_context', 'hub_search']
+  expect(named('readOnlyHint')).toEqual(reading)
+  expect(named('destructiveHint')).toEqual(['memory_remember', 'memory_forget'])
+  expect(named('openWorldHint')).toEqual(['hub_search', 'hub_save', 'hub_cite'])
+  expect(
+    result.tools.map(({ name }) => name).filter((name) => !named('idempotentHint').includes(name)),
+  ).toEqual(['hub_save'])
+})
+
 it('says of a key that is taken only what the tool can do about it', async () => {
   const server = createMcpFetch({ optionsFor: sampleOptions })
   const args = { text: 'other', key: 'fact:pool' }
