@@ -71,6 +71,15 @@ describe('planPrune', () => {
     expect(idsOf(planPrune(memoryOf(...memory), now))).toEqual(expected)
   })
 
+  it('counts the lines that are left by the entries that it takes out', () => {
+    const kept = entryOf({ layer: 'etched', title: 'kept', learning: 'One.\nTwo.\nThree.' })
+    const memory = memoryOf([kept, old('inscribed', 91)])
+    const plan = planPrune(memory, now)
+    expect(idsOf(plan)).toEqual(['archive inscribed-001'])
+    const taken = memory.echoes.find(({ id }) => id === 'inscribed-001')?.block.text ?? ''
+    expect(plan.linesAfter).toBe(151 - taken.trimEnd().split('\n').length)
+  })
+
   it('Inscribed: 90 days unreferenced counts from the last use', () => {
     const memory = memoryOf([old('inscribed', 400)])
     const used = memory.echoes.map((echo) => ({ ...echo, lastReferenced: dayBefore(90) }))
