@@ -123,3 +123,10 @@ it('refuses a plan whose file has changed since', async () => {
   await writeFile(join(root, 'reviewer/knowledge.md'), `${text}more\n`)
   await expect(echoes.applyKnowledge(plan)).rejects.toMatchObject({ code: 'MEMORY_CONFLICT' })
 })
+
+it('names a topic by the word that most titles share, of equal ones by the first of the alphabet', async () => {
+  const titled = entries.map((entry, n) => ({ ...entry, title: `${topics[n % 4]} walrus heron` }))
+  const { echoes } = await open(printEchoes(appendEntries(emptyEchoes('reviewer'), titled)))
+  const { blocks } = await echoes.planKnowledge('reviewer')
+  expect(new Set(blocks.map(({ topic }) => topic))).toEqual(new Set(['Heron']))
+})
