@@ -63,8 +63,8 @@ interface Command {
   run(argument: string): Promise<void>
 }
 
-/** A command that is more than to serve. */
-const command =
+/** A command that ends by itself. */
+const withParts =
   (run: (config: HubConfig, parts: typeof import('./commands.ts'), argument: string) => Promise<void>) =>
   async (argument: string): Promise<void> =>
     run(await readConfig(), await import('./commands.ts'), argument)
@@ -73,25 +73,25 @@ const commands: Record<string, Command> = {
   serve: { run: serve },
   'admin create': {
     takes: 'name',
-    run: command((config, { createAdmin }, name) => createAdmin(config, name, print, printBeside)),
+    run: withParts((config, { createAdmin }, name) => createAdmin(config, name, print, printBeside)),
   },
-  maintenance: { run: command((config, { maintain }) => maintain(config, print)) },
+  maintenance: { run: withParts((config, { maintain }) => maintain(config, print)) },
   doctor: {
-    run: command(async (config, { doctor }) => {
+    run: withParts(async (config, { doctor }) => {
       if (!(await doctor(config, print))) process.exitCode = 1
     }),
   },
   backup: {
     takes: 'file',
-    run: command((config, { backUp }, file) =>
+    run: withParts((config, { backUp }, file) =>
       backUp(config, file, file === standardStream ? printBeside : print),
     ),
   },
   restore: {
     takes: 'file',
-    run: command((config, { restoreFrom }, file) => restoreFrom(config, file, print)),
+    run: withParts((config, { restoreFrom }, file) => restoreFrom(config, file, print)),
   },
-  reembed: { run: command((config, { reembedAll }) => reembedAll(config, print)) },
+  reembed: { run: withParts((config, { reembedAll }) => reembedAll(config, print)) },
 }
 
 /** There are no options but `--help` and `--version`: a word that looks like one names neither an agent nor a file. */

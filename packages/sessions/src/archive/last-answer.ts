@@ -6,8 +6,10 @@ const longestAnswer = 400
 
 /** A quote of a tool, as `renderTurn` writes it. */
 const toolQuote = /(?:^|\n)> \[(?:tool|output|failed output)\] [^\n]*(?:\n>[^\n]*)*/g
+/** Fenced code, also where its end is missing. */
 const fenced = /^ {0,3}(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:\n {0,3}\1[`~]*[ \t]*$|$(?![\s\S]))/gm
 const tableRow = /^[ \t]*\|.*$/gm
+/** The marks before a heading, and rules. */
 const headingMarks = /^#{1,6}[ \t]+|^[ \t]*(?:[-*_][ \t]*){3,}$/gm
 
 /**
