@@ -58,3 +58,10 @@ it('is told without code, tables and marks, and not at any length', () => {
   expect(lastAnswer(archiveOf(['assistant', 'Cut off:\n```\nhalf a block']))).toBe('Cut off:')
   expect(lastAnswer(archiveOf(['assistant', 'on and on '.repeat(100)])).length).toBeLessThanOrEqual(400)
 })
+
+it('holds no part of a secret that a person typed into the archive', () => {
+  const token = `ghp_${'a1B2'.repeat(9)}`
+  const said = `${'on and on '.repeat(38)}with ${token}`
+  expect(said.indexOf(token)).toBeLessThan(400)
+  expect(lastAnswer(archiveOf(['assistant', said]))).not.toContain('a1B2')
+})

@@ -1,8 +1,10 @@
+import { redactText } from '@recall/core'
 import { clip, oneLine } from '../summary/clip.ts'
 import { splitTurns, turnsSection } from './render-archive.ts'
 
-/** Characters of an answer to tell. */
+/** Characters of an answer to tell, and of one to look for secrets in: the longest key is shorter. */
 const longestAnswer = 400
+const readLength = 10_000
 
 /** A quote of a tool, as `renderTurn` writes it. */
 const toolQuote = /(?:^|\n)> \[(?:tool|output|failed output)\] [^\n]*(?:\n>[^\n]*)*/g
@@ -19,7 +21,8 @@ const headingMarks = /^#{1,6}[ \t]+|^[ \t]*(?:[-*_][ \t]*){3,}$/gm
 export function lastAnswer(body: string): string {
   for (const turn of splitTurns(turnsSection(body)).reverse()) {
     const said = turn.startsWith('### Assistant') ? lastSaid(turn) : ''
-    if (said !== '') return clip(said, longestAnswer)
+    // A person may have typed a secret into the archive: a cut could leave half of it, which nothing recognises.
+    if (said !== '') return clip(redactText(said.slice(0, readLength)).text, longestAnswer)
   }
   return ''
 }
