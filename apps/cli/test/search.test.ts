@@ -2,7 +2,14 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openFileMemory } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
-import { createShell, serveTinyModel, shellWithSession, temporaryFolder, writeSession } from './support.ts'
+import {
+  createShell,
+  poolSession,
+  serveTinyModel,
+  shellWithSession,
+  temporaryFolder,
+  writeSession,
+} from './support.ts'
 
 describe('search', () => {
   it('prints the documented JSON', async () => {
@@ -39,10 +46,19 @@ describe('search', () => {
       return results.map(({ snippet }) => snippet)
     }
     expect(await found('zebra lagoon')).toEqual(['The zebra swims in a lagoon.'])
-    expect(await found('lagoon flamingo')).toEqual([
+    const both = ['The zebra swims in a lagoon.', 'A lagoon, and a crater.']
+    expect(await found('lagoon flamingo')).toEqual(both)
+    // Nor does a place go that holds the words in two lines, or one that is found by its date.
+    writeFileSync(
+      join(shell.root, 'memory/wrapped.md'),
+      '## Herds\n\nNow and then a zebra\nis in the lagoon.\n',
+    )
+    expect(await found('zebra lagoon')).toEqual([
       'The zebra swims in a lagoon.',
-      'A lagoon, and a crater.',
+      'Now and then a zebra',
+      'is in the lagoon.',
     ])
+    expect(await found('march lagoon zebra')).toContain(poolSession[0]?.text)
   })
 
   it('shows no secret that a person typed, and says how to find it', async () => {

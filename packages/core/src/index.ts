@@ -101,6 +101,7 @@ export {
 export {
   besideLength,
   type FoundPassage,
+  newsFilter,
   passagesFor,
   surestPassages,
   tellingShare,

@@ -9,6 +9,7 @@ import {
   isJsonObject,
   type MemoryScope,
   memoryScopes,
+  newsFilter,
   queryTerms,
   type StoreQuery,
   spokenText,
@@ -135,17 +136,10 @@ function placeByPlace(
   options: SearchCommandOptions,
   excerpt: Excerpt,
 ): { results: Result[]; more: boolean } {
-  const told = new Set<string>()
-  const besides = new Set<string>()
+  const isNews = newsFilter()
   const results = best
     .map((hit) => toResult(hit, terms, options, excerpt))
-    .filter(({ snippet, neighbours }) => {
-      // The same question may have been asked twice, and answered otherwise: the answer is a neighbour.
-      const hasNews = !told.has(snippet) || neighbours.some((each) => !besides.has(each))
-      told.add(snippet)
-      for (const each of neighbours) besides.add(each)
-      return hasNews
-    })
+    .filter(({ snippet, neighbours }) => isNews({ text: snippet, neighbours }))
   return { results: results.slice(0, options.limit), more: results.length > options.limit }
 }
 
@@ -171,8 +165,8 @@ function toResult(
 }
 
 /**
- * The matching lines of the files with the best hits, in the order of the files; `more` if some were cut off. Lines with
- * half as many of the words as others have are left out.
+ * The matching lines of the files with the best hits, in the order of the files; `more` if some were cut off. Files whose
+ * hits hold no more than half of the words that another's hold are left out.
  */
 function lineByLine(
   { root, layout }: Pick<FileStore, 'root' | 'layout'>,
@@ -182,7 +176,7 @@ function lineByLine(
   excerpt: Excerpt,
 ): { results: Result[]; more: boolean } {
   // Only those are made that are shown: in a long session, most lines may hold the words.
-  const found: { words: number; results: (() => Result)[] }[] = []
+  const found: { words: number; held: number; results: (() => Result)[] }[] = []
   for (const path of new Set(best.map((hit) => hit.path))) {
     const hits = best.filter((hit) => hit.path === path).sort((a, b) => a.line - b.line)
     const lines = readFileSync(join(root, path), 'utf8').split(/\r?\n/)
@@ -198,18 +192,20 @@ function lineByLine(
         snippet: around(lines, at, options.context, excerpt),
       }
     }
-    // A hit may be found by what no line of its text says, such as a tag.
+    // A hit may be found by what no line of its text says, such as its date.
     if (matching.length === 0)
       found.push({
         words: terms.size,
+        held: 0,
         results: hits.map((hit) => () => toResult(hit, terms, options, excerpt)),
       })
-    else found.push({ words, results: matching.map(lineOf) })
+    // A sentence may go on in the next line.
+    else found.push({ words, held: mostIn(hits, terms), results: matching.map(lineOf) })
   }
-  const most = found.reduce((highest, { words }) => Math.max(highest, words), 0)
+  const most = Math.max(...found.map(({ held }) => held))
   // A line with all the words comes before those of better files that have only some, or the limit might cut it off.
   const results = found
-    .filter(({ words }) => 2 * words > most)
+    .filter(({ held }) => held === 0 || 2 * held > most)
     .sort((a, b) => b.words - a.words)
     .flatMap((each) => each.results)
   const shown = results
@@ -218,6 +214,10 @@ function lineByLine(
     .sort(byPlace)
   return { results: shown, more: results.length > shown.length }
 }
+
+/** The most of the words that one of the hits holds. */
+const mostIn = (hits: readonly LocatedHit[], terms: ReadonlySet<string>): number =>
+  Math.max(...hits.map(({ text }) => countTermsIn(text, terms)))
 
 /** File by file, those of a numbered series in their order. `localeCompare` has it, too, but takes 10 ms to begin. */
 const byPlace = (a: Result, b: Result): number =>

@@ -35,21 +35,28 @@ export function surestPassages<T>(
   limit: number,
   mostOfOne = limit,
 ): FoundPassage<T>[] {
+  const isNews = newsFilter()
+  return matches
+    .flatMap((match) => placesOf(match).slice(0, mostOfOne))
+    .sort(surestFirst)
+    .filter(({ match, passage }) => isNews(passage ?? { text: JSON.stringify(match.value) }))
+    .slice(0, limit)
+}
+
+/** Tells of one place after the other whether it says, itself or by a neighbour, what none before it told. */
+export function newsFilter(): (place: {
+  text: string
+  neighbours?: readonly string[] | undefined
+}) => boolean {
   const told = new Set<string>()
   const besides = new Set<string>()
-  const isNew = ({ match, passage }: FoundPassage<T>): boolean => {
+  return ({ text, neighbours = [] }) => {
     // The same question may have been asked twice, and answered otherwise: the answer is a neighbour.
-    const { text, neighbours = [] } = passage ?? { text: JSON.stringify(match.value) }
     const hasNews = !told.has(text) || neighbours.some((each) => !told.has(each) && !besides.has(each))
     told.add(text)
     for (const each of neighbours) besides.add(each)
     return hasNews
   }
-  return matches
-    .flatMap((match) => placesOf(match).slice(0, mostOfOne))
-    .sort(surestFirst)
-    .filter(isNew)
-    .slice(0, limit)
 }
 
 function placesOf<T>(match: MemoryMatch<T>): FoundPassage<T>[] {
