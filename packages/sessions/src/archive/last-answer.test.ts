@@ -60,8 +60,9 @@ it('is told without code, tables and marks, and not at any length', () => {
 })
 
 it('holds no part of a secret that a person typed into the archive', () => {
-  const token = `ghp_${'a1B2'.repeat(9)}`
-  const said = `${'on and on '.repeat(38)}with ${token}`
-  expect(said.indexOf(token)).toBeLessThan(400)
-  expect(lastAnswer(archiveOf(['assistant', said]))).not.toContain('a1B2')
+  const token = `github_pat_${'a1B2c3D4e5F'.repeat(2)}_${'a1B2'.repeat(15).slice(1)}`
+  const said = `${'on and on '.repeat(31)}with ${token}`
+  expect(said.lastIndexOf(' ')).toBeLessThan(320)
+  expect(said.length).toBeGreaterThan(400)
+  expect(lastAnswer(archiveOf(['assistant', said]))).toMatch(/with \[redacted:[a-z-]+\]$/)
 })
