@@ -11,11 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { conversationKey, conversationType, sessionSummaryKey, sessionSummaryType } from '@recall/core'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory } from '../src/open-file-memory.ts'
 import { caseBlindFileSystem } from './case-blind-file-system.ts'
 import { failure, keysOf, open } from './memory-in-files.ts'
+import { isPosix } from './platform.ts'
 import { archiveOf, summaryOf } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
@@ -166,7 +167,7 @@ describe('what a person edits by hand', () => {
   it('is found, read and forgotten under any name that the file system takes', async () => {
     const { memory, at } = await open()
     const anywhere = ['C#', 'Q&A (old)', "it's + 🧠", 'a@b', 'x'.repeat(240)]
-    const names = process.platform === 'win32' ? anywhere : [...anywhere, 'TODO: ask?', 'a"b*', 'aux', 'etc.']
+    const names = isPosix ? [...anywhere, 'TODO: ask?', 'a"b*', 'aux', 'etc.'] : anywhere
     mkdirSync(at('long-term'), { recursive: true })
     for (const name of names) {
       writeFileSync(at(`${name}.md`), '## People\n\nAda\n')
@@ -303,6 +304,7 @@ describe('what a person edits by hand', () => {
       },
     }
     const victim = await openFileMemory({ root, redact: 'allow', fileSystem: dying })
+    onTestFinished(() => victim.close())
     const update = ['a', 'b'].map((key) => ({ operation: 'set' as const, key, value: `new ${key}` }))
     await expect(victim.atomicUpdate('long-term', update)).rejects.toThrow()
     writeFileSync(at('long-term/b.md'), 'edited by hand')
@@ -312,7 +314,7 @@ describe('what a person edits by hand', () => {
     await later.close()
   })
 
-  it('keeps its permissions when the memory overwrites the file', async () => {
+  it.runIf(isPosix)('keeps its permissions when the memory overwrites the file', async () => {
     const { memory, at } = await open()
     await memory.write('long-term', 'note', 'secret')
     chmodSync(at('long-term/note.md'), 0o600)

@@ -86,7 +86,7 @@ describe('what is not there', () => {
       await memory.search('episodic', {})
       rmSync(join(root, folder), { recursive: true })
       expect(await failure(memory.search('episodic', {}), 'MEMORY_UNAVAILABLE')).toMatch(
-        new RegExp(`${folder}.* is missing, but 1 file was there: put it back`),
+        new RegExp(`${folder.replaceAll('/', '[\\\\/]')}.* is missing, but 1 file was there: put it back`),
       )
       const store = await openFileStore({ root })
       store.reindex({ full: true })

@@ -1,13 +1,14 @@
 import { join } from 'node:path'
 import { isMemoryError, type MemoryErrorCode, type MemoryManager } from '@recall/core'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { type FileMemoryOptions, openFileMemory } from '../src/open-file-memory.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
-/** A memory in a root of its own, and where its files lie. */
+/** A memory in a root of its own, closed after the test, and where its files lie. */
 export async function open(options: Omit<FileMemoryOptions, 'root'> = {}) {
   const root = temporaryRoot()
   const memory = await openFileMemory({ root, redact: 'allow', ...options })
+  onTestFinished(() => memory.close())
   const at = (...names: string[]): string => join(root, 'memory', ...names)
   return { root, memory, at }
 }

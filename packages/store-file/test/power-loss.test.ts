@@ -8,6 +8,7 @@ import {
 } from '../src/files/atomic-write.ts'
 import type { FileSystem } from '../src/files/file-system.ts'
 import { applyChanges, finishJournal } from '../src/files/transaction.ts'
+import { isPosix } from './platform.ts'
 import { type DiskState, simulateDisk } from './simulated-disk.ts'
 
 const root = '/m'
@@ -155,7 +156,7 @@ const protocols: Record<string, Protocol> = {
   },
 }
 
-describe('a power loss at any moment, with any un-synced part lost', () => {
+describe.runIf(isPosix)('a power loss at any moment, with any un-synced part lost', () => {
   let total = 0
 
   it.each(Object.entries(protocols))(
@@ -220,7 +221,7 @@ describe('a power loss at any moment, with any un-synced part lost', () => {
   })
 })
 
-describe('the examination itself', () => {
+describe.runIf(isPosix)('the examination itself', () => {
   const careless = (skip: 'file' | 'folder') => (fileSystem: FileSystem) => {
     const descriptor = fileSystem.openSync('/m/notes/.tmp-1', 'wx')
     fileSystem.writeSync(descriptor, Buffer.from('the new text, whole'), 0, 19)

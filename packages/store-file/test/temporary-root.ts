@@ -1,17 +1,11 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 
-const roots: string[] = []
-
-/** An empty folder, removed after the test. */
+/** An empty folder, removed after the test, when what it has opened since is closed: Windows removes no open file. */
 export function temporaryRoot(): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'recall-store-')))
-  roots.push(root)
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   return root
 }
-
-afterEach(() => {
-  for (const root of roots.splice(0)) rmSync(root, { recursive: true, force: true })
-})

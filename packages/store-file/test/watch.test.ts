@@ -1,4 +1,4 @@
-import fileSystem, {
+import {
   appendFileSync,
   mkdirSync,
   mkdtempSync,
@@ -9,11 +9,11 @@ import fileSystem, {
   writeFileSync,
 } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { conversationKey, conversationType } from '@recall/core'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileMemory } from '../src/index.ts'
 import { archiveOf } from './storm-values.ts'
 
@@ -128,14 +128,12 @@ it('knows what another handle wrote before the event loop has brought a notice o
 
 /** How often files were looked at while a section ran. */
 async function looksDuring(section: () => Promise<unknown>): Promise<number> {
-  const look = vi.spyOn(fileSystem, 'lstatSync')
-  syncBuiltinESMExports()
+  const look = vi.spyOn(defaultFileSystem, 'lstatSync')
   try {
     await section()
     return look.mock.calls.length
   } finally {
     look.mockRestore()
-    syncBuiltinESMExports()
   }
 }
 

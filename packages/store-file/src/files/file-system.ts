@@ -1,4 +1,4 @@
-import * as nodeFileSystem from 'node:fs'
+import nodeFileSystem from 'node:fs'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { renamePatiently } from '@recall/core/process'
 

@@ -1,0 +1,7 @@
+/** Windows has no modes of files and no sync of folders, and removes nothing that is open. */
+export const isPosix = process.platform !== 'win32'
+
+if (!isPosix)
+  process.stderr.write(
+    'Tests of modes, of synced folders and of removing what is open are skipped on Windows.\n',
+  )
