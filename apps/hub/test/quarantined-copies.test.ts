@@ -1,6 +1,7 @@
 import { memories, memoryLinks } from '@recall/store-postgres'
 import { eq, inArray } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { degrees } from './degrees.ts'
 import { gate, gated } from './held-statements.ts'
 import { engines, lesson, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
@@ -249,6 +250,27 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
       ])
     },
   )
+
+  it('are originals when they are only like it, and that of both is deleted', async () => {
+    const turned = await openHub(database(), noLimits, { clock: () => now++, embedder: degrees })
+    const [author, first, other] = [
+      await turned.agent('author', 1),
+      await turned.agent('first', 1),
+      await turned.agent('other', 1),
+    ]
+    const saveAt = async (agent: TestAgent, angle: number) =>
+      (await agent.save({ content: degrees.text(angle), tags })).id
+    const original = await saveAt(first, 0)
+    // The cosine of 20 degrees is 0.94.
+    const hidden = await saveAt(author, 20)
+    const [again, copy] = [await saveAt(author, 0), await saveAt(other, 0)]
+    await decide(`quarantine/${hidden}`)
+    await first.delete(original)
+    expect([await stateOf(again), await stateOf(copy)]).toEqual([
+      [0, null],
+      [-1, again],
+    ])
+  })
 
   it('may be deleted with it when their author is in quarantine', async () => {
     const hidden = await save(thief)
