@@ -145,6 +145,31 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     expect(await stateOf(first)).toEqual([-2, null])
   })
 
+  it('count as what they say when they are restored and only a tombstone is left of what they repeat', async () => {
+    const first = await save(ada)
+    const copy = await save(thief)
+    await decide(`quarantine/${copy}`)
+    await admin.cite(first)
+    expect(await ada.delete(first)).toBe('tombstone')
+    await decide(`restore/${copy}`)
+    expect(await stateOf(copy)).toEqual([0, null])
+  })
+
+  it('count as what they say when they are restored and repeat only a copy of something else', async () => {
+    const turned = await openHub(database(), noLimits, { clock: () => now++, embedder: degrees })
+    const at = async (angle: number) => {
+      const agent = await turned.agent('somebody', 1)
+      return (await agent.save({ content: degrees.text(angle), tags })).id
+    }
+    const [first, copy, last] = [await at(0), await at(12), await at(24)]
+    expect([await stateOf(copy), await stateOf(last)]).toEqual([
+      [-1, first],
+      [0, null],
+    ])
+    for (const action of ['quarantine', 'restore']) await decide(`${action}/${last}`)
+    expect(await stateOf(last)).toEqual([0, null])
+  })
+
   it('count as what they say when that is restored and was deleted since', async () => {
     const first = await save(thief)
     const again = await save(thief)
