@@ -114,19 +114,23 @@ describe.each(engines)('copies of what is deleted, on %s,', (_, open) => {
     ])
   })
 
-  it('are the original of nothing: what only repeats a copy counts, whatever becomes of that', async () => {
-    const turned = await openHub(database(), noLimits, { embedder: degrees })
-    const at = async (angle: number) => {
-      const author = await turned.agent('somebody', 1)
-      const { id } = await author.save({ content: degrees.text(angle), tags })
-      return { id, author }
-    }
-    const [first, copy, last] = [await at(0), await at(12), await at(24)]
-    expect((await stateOf(copy.id)).duplicateOf).toBe(first.id)
-    expect(await stateOf(last.id)).toEqual(original)
-    await copy.author.delete(copy.id)
-    expect(await stateOf(last.id)).toEqual(original)
-  })
+  it.each(['another author', 'its author'])(
+    'are the original of nothing: what only repeats a copy of %s counts, whatever becomes of that',
+    async (who) => {
+      const turned = await openHub(database(), noLimits, { embedder: degrees })
+      const one = await turned.agent('one', 1)
+      const at = async (angle: number) => {
+        const author = who === 'its author' ? one : await turned.agent('somebody', 1)
+        const { id } = await author.save({ content: degrees.text(angle), tags })
+        return { id, author }
+      }
+      const [first, copy, last] = [await at(0), await at(12), await at(24)]
+      expect((await stateOf(copy.id)).duplicateOf).toBe(first.id)
+      expect(await stateOf(last.id)).toEqual(original)
+      await copy.author.delete(copy.id)
+      expect(await stateOf(last.id)).toEqual(original)
+    },
+  )
 
   it('may be thousands: they change some at a time', async () => {
     const first = await save(ada)
