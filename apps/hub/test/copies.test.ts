@@ -170,6 +170,33 @@ describe.each(engines)('copies of what is deleted, on %s,', (_, open) => {
   })
 })
 
+describe.each(engines)('of memories that two hubs saved at the same moment, on %s,', (_, open) => {
+  const database = useDatabase(open)
+
+  it('the later one is a copy from the next maintenance on, also when that comes a day later', async () => {
+    let now = Date.UTC(2026, 0, 1)
+    const hub = await openHub(database(), noLimits, { clock: () => now })
+    const content = lesson('redis')
+    const [ada, bob] = [await hub.agent('ada', 1), await hub.agent('bob', 1)]
+    const first = await ada.save({ content, tags })
+    now += 1
+    const second = await bob.save({ content, tags })
+    // Neither of them saw the other.
+    await database().delete(memoryLinks)
+    await database().update(memories).set({ quality: 0, duplicateOf: null })
+    const copies = () =>
+      database()
+        .select({ id: memories.id, quality: memories.quality, of: memories.duplicateOf })
+        .from(memories)
+        .where(isNotNull(memories.duplicateOf))
+    now += 24 * 60 * 60 * 1000
+    await hub.maintain()
+    expect(await copies()).toEqual([{ id: second.id, quality: -1, of: first.id }])
+    await ada.delete(first.id)
+    expect(await copies()).toEqual([])
+  })
+})
+
 it.each(engines)(
   'of memories that are saved at once with the same content, on %s, one is the original',
   async (_, open) => {
