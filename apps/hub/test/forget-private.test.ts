@@ -21,6 +21,8 @@ describe.each(engines)('private memory of an agent in quarantine, on %s,', (_, o
       await put(key, 'long-term', 'default')
       await put(key, 'working', 'work')
       await put(key, 'episodic', 'work', true)
+      const together = { namespace: 'together', changes: [{ put: { key: 'k', value: 'mine' } }] }
+      await hub.request('POST', '/api/v1/private/long-term/commit', { key, body: together })
     }
     const path = `/api/v1/admin/agents/${gone.id}`
     const forget = (key = admin.key, id = gone.id) =>
@@ -29,15 +31,14 @@ describe.each(engines)('private memory of an agent in quarantine, on %s,', (_, o
     expect((await forget(other.key)).status).toBe(403)
     expect((await forget(admin.key, crypto.randomUUID())).status).toBe(404)
     await hub.request('POST', `${path}/quarantine`, { key: admin.key })
-    expect(await (await forget()).json()).toEqual({ success: true, removed: 3 })
+    expect(await (await forget()).json()).toEqual({ success: true, removed: 4 })
     expect(await (await forget()).json()).toEqual({ success: true, removed: 0 })
     expect((await database().select().from(entries)).map(({ tenant }) => tenant)).toEqual(
+      Array(4).fill(other.id),
+    )
+    expect((await database().select().from(privateNamespaces)).map(({ agentId }) => agentId)).toEqual(
       Array(3).fill(other.id),
     )
-    expect((await database().select().from(privateNamespaces)).map(({ agentId }) => agentId)).toEqual([
-      other.id,
-      other.id,
-    ])
     const { agent } = (await (await hub.request('GET', path, { key: admin.key })).json()) as {
       agent: { notes: string[] }
     }

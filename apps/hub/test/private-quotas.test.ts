@@ -107,6 +107,9 @@ describe.each(engines)('the quota of private memory on %s', (_, open) => {
     const refused = (await (await inNamespace('three')).json()) as { code: string; detail: string }
     expect(refused).toMatchObject({ code: MemoryErrorCode.QUOTA_EXCEEDED })
     expect(refused.detail).toContain('2 namespaces')
+    const together = { namespace: 'three', changes: [{ put: { key: 'k', value: 1 } }] }
+    const commit = { key: agent.key, body: together }
+    expect((await narrow.request('POST', '/api/v1/private/working/commit', commit)).status).toBe(413)
 
     const emptied = { namespace: 'one', key: 'k' }
     await narrow.request('POST', '/api/v1/private/working/remove', { key: agent.key, body: emptied })
@@ -128,7 +131,9 @@ describe.each(engines)('the quota of private memory on %s', (_, open) => {
     expect(await fill('two')).toBe(200)
     expect(await fill('three')).toBe(413)
     expect(await fill('one')).toBe(413)
-    expect(await inProcess('remove', { namespace: 'two', key: 'k' })).toBe(200)
+    const change = (namespace: string, made: object) => inProcess('commit', { namespace, changes: [made] })
+    expect(await change('one', { put: { key: 'k', value: 1 } })).toBe(413)
+    expect(await change('two', { remove: 'k' })).toBe(200)
     expect(await fill('three')).toBe(200)
     expect(await put({ key: 'k', value: 1 })).toBe(200)
   })
