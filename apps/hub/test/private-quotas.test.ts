@@ -74,6 +74,24 @@ describe.each(engines)('the quota of private memory on %s', (_, open) => {
     expect(await (await send('stats', {})).json()).toEqual({ entries: 0, bytes: 0 })
   })
 
+  it('is not used up by what has expired in the archive, or where something is restored to', async () => {
+    let now = Date.UTC(2026, 0, 1)
+    hub = await openHub(database(), { ...noLimits, privateBytes }, { clock: () => now })
+    const archive = async () => (await send('archive', { before: now })).status
+    const restore = async () => (await send('restore', { key: 'b' })).status
+    expect(await put({ key: 'a', value: ofBytes(600), text, ttl: 1000 }, { archived: true })).toBe(200)
+    expect(await put({ key: 'b', value: ofBytes(600), text })).toBe(200)
+    now += 999
+    expect(await archive()).toBe(413)
+    now += 1
+    expect(await archive()).toBe(200)
+    expect(await put({ key: 'c', value: ofBytes(600), text, ttl: 1000 })).toBe(200)
+    now += 999
+    expect(await restore()).toBe(413)
+    now += 1
+    expect(await restore()).toBe(200)
+  })
+
   it('is counted for the archive by itself, where commits to it go as well', async () => {
     const archived = { archived: true }
     expect(await put({ key: 'k', value: ofBytes(1000), text })).toBe(200)
