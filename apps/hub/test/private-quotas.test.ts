@@ -1,4 +1,5 @@
 import { MemoryErrorCode } from '@recall/core'
+import { privateNamespaces } from '@recall/store-postgres'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { engines, noLimits, openHub, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
@@ -134,6 +135,19 @@ describe.each(engines)('the quota of private memory on %s', (_, open) => {
     expect(await statuses('three')).toEqual([413])
     await narrow.maintain()
     expect(await statuses('🐘'.repeat(500), 'two', 'one')).toEqual([200, 200, 413])
+  })
+
+  it('leaves open the namespaces that hold something, also where their place was given to another', async () => {
+    const narrow = await openHub(hub.database, { ...noLimits, privateNamespaces: 1 })
+    const agent = await narrow.agent('ada')
+    const putIn = async (namespace: string) => {
+      const body = { namespace, entry: { key: 'k', value: 1 } }
+      return (await narrow.request('POST', '/api/v1/private/working/put', { key: agent.key, body })).status
+    }
+    expect(await putIn('one')).toBe(200)
+    // As maintenance frees a place before the first write is there.
+    await database().update(privateNamespaces).set({ namespace: 'two' })
+    expect([await putIn('one'), await putIn('three')]).toEqual([200, 413])
   })
 
   it('is limited for all namespaces of an agent together, which may delete what is beyond', async () => {
