@@ -39,11 +39,10 @@ const decisionBody = { ...jsonBody(decisionSchema), required: false }
 
 /** Routes for administrators, which are agents of the core tier. */
 export function adminRoutes(hub: Hub) {
-  const { auth } = hub
   const routes = newRoutes()
   routes.use('/admin/*', async (context, next) => {
     // What an administrator decides stays, so that the trust of a moment ago is not enough.
-    const { tier } = await auth.authenticate(context.req.header('Authorization'), { anew: true })
+    const { tier } = await hub.auth.authenticate(context.req.header('Authorization'), { anew: true })
     if (tier !== 'core') {
       throw new MemoryError('only administrators may do this', MemoryErrorCode.FORBIDDEN)
     }
@@ -89,7 +88,6 @@ export function adminRoutes(hub: Hub) {
       }),
       async (context) => {
         await promoteAuthors(hub)
-        auth.forget()
         return context.json({ success: true as const, ...(await recomputeQuality(hub)) }, 200)
       },
     )
