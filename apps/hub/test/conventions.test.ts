@@ -91,6 +91,8 @@ describe.each(engines)('what programs expect of any service, on %s', (_, open) =
       const headers = { Authorization: `${scheme} ${key}`, Accept: 'application/json, text/event-stream' }
       const answer = await hub.request('GET', '/api/v1/agents/me', { headers })
       expect([answer.status, answer.headers.get('Vary')]).toEqual([200, 'Authorization'])
+      expect(answer.headers.get('Cache-Control')).toBe('private, no-store')
+      expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff')
       // Over MCP a call goes through the routes again, with the same key.
       const call = {
         jsonrpc: '2.0',

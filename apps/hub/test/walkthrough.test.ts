@@ -44,6 +44,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
       const answer = await hub.request('GET', '/api/v1/agents/me', key ? { key } : {})
       expect(answer.status).toBe(401)
       expect(answer.headers.get('Content-Type')).toBe('application/problem+json')
+      expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer realm="recall"')
     }
     const key = await ada.rotateKey()
     expect((await hub.request('GET', '/api/v1/agents/me', { key })).status).toBe(200)
