@@ -346,8 +346,10 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     expect(await ask(guarded, 'http://api:8787/metrics')).toBe(404)
     expect(await ask(guarded, 'http://api:8787/api/v1/health')).toBe(403)
     // Who comes from this machine may be a proxy that passes on what comes from anywhere.
-    const local = await openHub(database(), { ...deployed, host: '127.0.0.1' })
-    expect(await ask(local, 'https://hub.example.org/metrics')).toBe(404)
+    for (const passing of [{ publicUrl: deployed.publicUrl }, { behindProxy: true }]) {
+      const local = await openHub(database(), { ...noLimits, ...passing })
+      expect(await ask(local, 'http://localhost/metrics')).toBe(404)
+    }
   })
 
   it('tells when to ask again while it stops, and is alive until then', async () => {
