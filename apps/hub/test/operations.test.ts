@@ -418,8 +418,9 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
       key,
       body: { content: lesson('redis'), tags },
     })
-    expect([answer.status, await answer.json()]).toMatchObject([
+    expect([answer.status, answer.headers.get('Retry-After'), await answer.json()]).toMatchObject([
       503,
+      '1',
       { detail: expect.stringContaining('start it once') },
     ])
   })
