@@ -294,7 +294,8 @@ describe.each(engines)('the hub on %s', (_, open) => {
   it('6.3 a citation counts once for each agent, and what was cited stays as a tombstone', async () => {
     const author = await hub.agent('author', 1)
     const reader = await hub.agent('reader', 1)
-    const cited = await author.save({ content: lesson('redis'), tags })
+    const source_url = 'https://example.com/42'
+    const cited = await author.save({ content: lesson('redis'), tags, source_url })
     const other = await author.save({ content: lesson('deploy'), tags })
     expect((await author.cite(cited.id)).citations).toBe(0)
     expect((await (await hub.agent('newcomer')).cite(cited.id)).citations).toBe(0)
@@ -308,7 +309,21 @@ describe.each(engines)('the hub on %s', (_, open) => {
     const third = await author.save({ content: lesson('kafka'), tags })
     expect((await reader.cite(third.id)).citations).toBe(1)
     expect(await codeOf(() => reader.delete(cited.id))).toBe(MemoryErrorCode.FORBIDDEN)
+    // As while vectors are moved to another model.
+    await database()
+      .update(memories)
+      .set({ nextEmbedding: [1, 0] })
+      .where(eq(memories.id, cited.id))
     expect(await author.delete(cited.id)).toBe('tombstone')
+    const [tombstone] = await database().select().from(memories).where(eq(memories.id, cited.id))
+    expect(tombstone).toMatchObject({
+      content: '',
+      tags: [],
+      sourceUrl: null,
+      embedding: null,
+      nextEmbedding: null,
+      wordsDigest: null,
+    })
     expect(await author.delete(other.id)).toBe('deleted')
     expect((await hub.request('GET', `/api/v1/memory/${cited.id}`, { key: reader.key })).status).toBe(410)
     expect((await hub.request('GET', `/api/v1/memory/${other.id}`, { key: reader.key })).status).toBe(404)
