@@ -67,15 +67,19 @@ describe.each(engines)('the hub on %s', (_, open) => {
   it('3.2 what is related is first what is good, and of low signal only a little', async () => {
     const [ada, bob] = [await hub.agent('ada', 1), await hub.agent('bob', 1)]
     const { id } = await ada.save({ content: lesson('redis'), tags })
-    const flood = Array.from({ length: 5 }, async (_, i) =>
-      (await hub.agent(`sybil ${i}`)).save({ content: lesson('redis'), tags }),
-    )
-    await Promise.all(flood)
+    const flood = Array.from({ length: 5 }, async (_, i) => {
+      const sybil = await hub.agent(`sybil ${i}`)
+      return { sybil, own: await sybil.save({ content: lesson('redis'), tags }) }
+    })
+    const [first] = await Promise.all(flood)
     const good = await bob.save({ content: `${lesson('redis')} once more`, tags })
     await database().update(memories).set({ quality: 0 }).where(eq(memories.id, good.id))
     const { related } = await bob.get(id)
     expect(related).toHaveLength(3)
     expect(related[0]).toMatchObject({ id: good.id })
+    // Its own is no flood.
+    const ofSybil = (await first?.sybil.get(id))?.related ?? []
+    expect(ofSybil.map((each) => each.id).slice(0, -2)).toEqual([first?.own.id, good.id])
   })
 
   it('3.2 what is too short, has too few tags or names its author is refused, with every problem', async () => {
