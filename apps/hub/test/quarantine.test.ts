@@ -98,6 +98,27 @@ describe.each(engines)('quarantine on %s', (_, open) => {
     expect(await quarantines()).toBe(0)
   })
 
+  it('what is hidden is related to nothing but for its author, and what is deleted for nobody', async () => {
+    const [admin, ada] = [await hub.agent('admin', 2), await hub.agent('ada', 1)]
+    const said = {
+      content: 'lynx stoat marmot: the words that several agents save, one after the other, as their own.',
+      tags: ['one', 'more'],
+    }
+    const { id } = await ada.save(said)
+    const [author, other] = [await hub.agent('author', 1), await hub.agent('other', 1)]
+    const [hidden, deleted] = [await author.save(said), await other.save(said)]
+    const relatedFor = async (reader: TestAgent) => (await reader.get(id)).related.map((each) => each.id)
+    expect((await relatedFor(ada)).toSorted()).toEqual([hidden.id, deleted.id].toSorted())
+    await hub.request('POST', `/api/v1/admin/quarantine/${hidden.id}`, { key: admin.key })
+    await ada.cite(deleted.id)
+    expect(await other.delete(deleted.id)).toBe('tombstone')
+    expect([await relatedFor(ada), await relatedFor(other), await relatedFor(author)]).toEqual([
+      [],
+      [],
+      [hidden.id],
+    ])
+  })
+
   it('nothing of an agent is hidden that was let back in before its quarantine had hidden anything', async () => {
     const admin = await hub.agent('admin', 2)
     const author = await foundBy(await hub.agent('reader', 1))
