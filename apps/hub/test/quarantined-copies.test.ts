@@ -208,6 +208,14 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     },
   )
 
+  it('word for word count as what they say once that is restored, which its author had deleted', async () => {
+    const first = await save(thief)
+    await decide(`quarantine/${first}`)
+    await thief.delete(first)
+    await decide(`restore/${first}`)
+    expect(await stateOf(await save(thief))).toEqual([0, null])
+  })
+
   it('word for word count as what they say 90 days after their author deleted it, and no earlier', async () => {
     const first = await save(thief)
     await decide(`quarantine/${first}`)
