@@ -1,6 +1,6 @@
 import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
-import { memories, memoryLinks } from '@recall/store-postgres'
+import { memories, memoryLinks, systemConfig } from '@recall/store-postgres'
 import { eq, isNull, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
@@ -86,6 +86,37 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
     expect(await database().select().from(memoryLinks)).toMatchObject(
       isDeleted ? [] : [{ memoryId: later.id, relatedId: earlier.id, relation: 'duplicate_candidate' }],
     )
+  })
+
+  it.each<[what: string, meanwhile: (forget: () => Promise<unknown>) => Promise<unknown>]>([
+    ['was deleted', (forget) => forget()],
+    ['has another model', () => database().update(systemConfig).set({ embeddingModel: 'second' })],
+  ])('keeps no vector of what %s meanwhile, and does not ask for one again', async (_, meanwhile) => {
+    const queuing = await openHub(database(), { ...noLimits, embedAsync: true }, { clock: () => now })
+    const [ada, bob] = [await queuing.agent('ada', 1), await queuing.agent('bob', 1)]
+    const { id } = await ada.save({ content: lesson('redis'), tags: ['cache', 'restart'] })
+    let asked = 0
+    const counting: Embedder = {
+      ...fakeEmbedder(),
+      embed: (texts, mode) => {
+        asked++
+        return fakeEmbedder().embed(texts, mode)
+      },
+    }
+    const held = gated(database(), /<=>/, async (look) => {
+      const found = await look()
+      await meanwhile(async () => {
+        await bob.cite(id)
+        expect(await ada.delete(id)).toBe('tombstone')
+      })
+      return found
+    })
+    const hub = await started(counting, held)
+    expect(await hub.embedWaiting()).toBe(0)
+    now += 60 * 60 * 1000
+    expect(await hub.embedWaiting()).toBe(0)
+    expect(asked).toBe(1)
+    expect(await waiting()).toBe(1)
   })
 
   it('takes the earlier of two for the original, also where the later one got its vector first', async () => {
