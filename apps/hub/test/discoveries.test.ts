@@ -36,4 +36,36 @@ describe.each(engines)('discoveries on %s', (_, open) => {
       ['ada', 'ada', 'bob', 'cyd'],
     ])
   })
+
+  it('are what is like nothing that others said and that is there still', async () => {
+    const hub = await openHub(database(), noLimits, { embedder: degrees })
+    const [ada, bob, cyd] = [await hub.agent('ada', 1), await hub.agent('bob'), await hub.agent('cyd')]
+    const save = async (agent: typeof ada, angle: number) =>
+      (await agent.save({ content: degrees.text(angle), tags })).id
+    const shown = async (angle: number) => (await ada.search(`${angle} degrees`)).map(({ id }) => id)
+    const first = await save(bob, 0)
+    const like = await save(cyd, 20)
+    expect(await shown(20)).toEqual([first])
+    // An author may come back to what it said itself.
+    const again = await save(bob, -20)
+    expect(await shown(-20)).toEqual([again])
+    await ada.cite(first)
+    expect(await bob.delete(first)).toBe('tombstone')
+    expect(await shown(20)).toEqual([like, again])
+  })
+
+  it('are what is linked to nothing good, and nearly repeats nothing but what is hidden', async () => {
+    const hub = await openHub(database(), noLimits, { embedder: degrees })
+    const [ada, admin] = [await hub.agent('ada', 1), await hub.agent('admin', 2)]
+    const [bob, cyd] = [await hub.agent('bob'), await hub.agent('cyd')]
+    const save = async (agent: typeof ada, angle: number) =>
+      (await agent.save({ content: degrees.text(angle), tags })).id
+    const shown = async (angle: number) => (await ada.search(`${angle} degrees`)).map(({ id }) => id)
+    const good = await save(admin, 0)
+    // Cosines: 0.94 of 20 degrees, 0.87 of 30, and 0.64 of 50.
+    const [repeating, like] = [await save(bob, 20), await save(cyd, -30)]
+    expect([await shown(50), await shown(-50)]).toEqual([[good], [good]])
+    await hub.request('POST', `/api/v1/admin/quarantine/${good}`, { key: admin.key })
+    expect([await shown(50), await shown(-50)]).toEqual([[repeating], [like]])
+  })
 })
