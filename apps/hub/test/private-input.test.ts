@@ -1,4 +1,4 @@
-import { MemoryErrorCode, parseFilter } from '@recall/core'
+import { MemoryErrorCode, parseFilter, shortTermTtl } from '@recall/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as wire from '../src/private/wire.ts'
 import { type Engine, engines, noLimits, openHub, type TestHub } from './support.ts'
@@ -152,6 +152,24 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
     expect(answer.status).toBe(400)
     expect(await answer.text()).not.toContain(secret)
     expect(await (await send('stats', {})).json()).toEqual({ entries: 0, bytes: 0 })
+  })
+
+  it('is kept as any memory is where it does not say how', async () => {
+    const { key: own } = await hub.agent('emmy')
+    const call = async (operation: string, body: object) =>
+      (await hub.request('POST', `/api/v1/private/short-term/${operation}`, { key: own, body })).json()
+    const kept = async (more: object) => {
+      await call('put', { entry: { ...entry, ...more }, now: 1 })
+      return ((await call('get', { key: 'k', now: 1 })) as { entry: object }).entry
+    }
+    const standard = { text: 'the pool leaks', type: null, ttl: shortTermTtl, expiresAt: 1 + shortTermTtl }
+    expect(await kept({ tags: ['pool', 'leak', 'pool'] })).toMatchObject({
+      ...standard,
+      tags: ['pool', 'leak'],
+      createdAt: 1,
+    })
+    expect(await kept({ ttl: null })).toMatchObject({ ttl: null, expiresAt: null })
+    expect(await kept({ encrypted: true })).toMatchObject({ text: '' })
   })
 
   it('is answered as the description says, and with nothing more', async () => {
