@@ -130,6 +130,8 @@ describe.each(engines)('the quota of private memory on %s', (_, open) => {
     const commit = { key: agent.key, body: together }
     expect((await narrow.request('POST', '/api/v1/private/working/commit', commit)).status).toBe(413)
 
+    const other = { key: (await narrow.agent('bob')).key, body: { ...together, namespace: 'one' } }
+    expect((await narrow.request('POST', '/api/v1/private/working/commit', other)).status).toBe(200)
     const emptied = { namespace: 'one', key: 'k' }
     await narrow.request('POST', '/api/v1/private/working/remove', { key: agent.key, body: emptied })
     expect(await statuses('three')).toEqual([413])
