@@ -133,6 +133,25 @@ describe.each(engines)('%s', (name, open) => {
     expect(await reembed(engine.database, 'entries', second)).toBe(0)
   })
 
+  it.each([
+    ['while their vectors are made', []],
+    ['once some of these are made', [() => {}]],
+  ])('gives texts that are written anew %s vectors of their own', async (_, before) => {
+    await emptyTables(engine.database)
+    const stores = createPostgresStore(engine.database)
+    const writer = createMemoryManager({ stores, embedder: first })
+    const write = (value: string) =>
+      writer.batchWrite(
+        'long-term',
+        Array.from({ length: 8 }, (_, i) => ({ key: `n${i}`, value })),
+      )
+    await write('xxx')
+    await reembed(engine.database, 'entries', doing(second, [...before, () => write('zzz')]), { batch: 4 })
+    const reader = createMemoryManager({ stores, embedder: second })
+    const found = await reader.search('long-term', { embedding: [0, 0, 1, 0] })
+    expect(found.map(({ score }) => score > 0.9)).toEqual(Array(8).fill(true))
+  })
+
   it('ends when another run makes vectors of another model, and takes over from one that was given up', async () => {
     await emptyTables(engine.database)
     const memory = createMemoryManager({ stores: createPostgresStore(engine.database), embedder: first })
