@@ -2,6 +2,7 @@ import { createMemoryManager, MemoryErrorCode } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { keepTextConfiguration } from '../src/engines/text-configuration.ts'
+import { recountWords } from '../src/entries/recount-words.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { type Engine, emptyTables, engines } from './support.ts'
 
@@ -67,6 +68,18 @@ describe.each(engines)('%s', (_, open) => {
     expect(await found([`${han.slice(2, 6)} hello`, 'nothing of it'], han)).toEqual([
       `${han.slice(2, 6)} hello`,
     ])
+  })
+
+  it('finds words that an earlier version split otherwise, in however many entries', async () => {
+    const { database } = engine
+    const notes = Array.from({ length: 45 }, (_, i) => `数据库 ${i}`)
+    expect(await found(notes, '数据库')).toHaveLength(10)
+    await database.execute(sql`update units set words = ''`)
+    expect(await found([], '数据库')).toEqual([])
+    await database.execute(sql`truncate store_settings`)
+    await recountWords(database)
+    const memory = createMemoryManager({ stores: createPostgresStore(database) })
+    expect(await memory.search('long-term', { text: '数据库' }, { limit: 50 })).toHaveLength(45)
   })
 
   it('splits and stems by a text search configuration', async () => {
