@@ -227,6 +227,18 @@ describe('the lock of a folder', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
+  it('heeds a note that is half written while its writer lives, and no longer', () => {
+    const folder = temporaryFolder()
+    const begun = join(folder, `lock-${process.pid}-a-1.json`)
+    for (const half of ['', '{"pid": 1']) {
+      writeFileSync(begun, half)
+      expect(() => lockFolder(folder)).toThrow(`is open in process ${process.pid} `)
+    }
+    fs.renameSync(begun, join(folder, `lock-${2 ** 22 + 1}-a-1.json`))
+    lockFolder(folder).release()
+    expect(readdirSync(folder)).toEqual([])
+  })
+
   it('goes on where the folder cannot be reached for a moment', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     try {
