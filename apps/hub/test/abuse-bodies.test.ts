@@ -64,22 +64,24 @@ describe.each(engines)('bodies that abuse the hub on %s', (_, open) => {
       status: 415,
       detail: expect.stringContaining('Content-Type:'),
     })
-    const compressed = await hub.fetch(
-      new Request('http://localhost/api/v1/memory', {
-        method: 'POST',
-        headers: {
-          Authorization: `Bearer ${key}`,
-          'Content-Type': 'application/json',
-          'Content-Encoding': 'gzip',
-        },
-        body: gzipSync('{}'),
-      }),
-    )
-    expect(compressed.headers.get('Accept-Encoding')).toBe('identity')
-    expect(await compressed.json()).toMatchObject({
-      status: 415,
-      detail: expect.stringContaining('without Content-Encoding'),
-    })
+    for (const path of ['/api/v1/memory', '/mcp']) {
+      const compressed = await hub.fetch(
+        new Request(`http://localhost${path}`, {
+          method: 'POST',
+          headers: {
+            Authorization: `Bearer ${key}`,
+            'Content-Type': 'application/json',
+            'Content-Encoding': 'gzip',
+          },
+          body: gzipSync('{}'),
+        }),
+      )
+      expect(compressed.headers.get('Accept-Encoding')).toBe('identity')
+      expect(await compressed.json()).toMatchObject({
+        status: 415,
+        detail: expect.stringContaining('without Content-Encoding'),
+      })
+    }
     for (const body of ['', '{', 'null', '[]', '"text"', '{"content": 1e999}', '\u0000']) {
       expect([body, (await post('memory', key, body)).status]).toEqual([body, 400])
     }
