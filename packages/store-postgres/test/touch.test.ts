@@ -2,7 +2,7 @@ import { createMemoryManager } from '@recall/core'
 import { createMemoryCache } from '@recall/core/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { type Engine, emptyTables, engines } from './support.ts'
+import { type Engine, emptyTables, engines, plainEntry } from './support.ts'
 
 describe.each(engines)('reads from a cache before %s', (_, open) => {
   let engine: Engine
@@ -28,5 +28,24 @@ describe.each(engines)('reads from a cache before %s', (_, open) => {
     }
     const record = await memory.read('long-term', 'other', { includeMetadata: true })
     expect(record?.metadata.accessCount).toBe(3)
+  })
+})
+
+describe.each(engines)('an access on %s', (_, open) => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await open()
+    await emptyTables(engine.database)
+  })
+  afterAll(() => engine.close())
+
+  it('sets nothing back that is recorded late, and brings nothing back that has expired', async () => {
+    const store = createPostgresStore(engine.database)
+    const entry = plainEntry('key', { ttl: 100, expiresAt: 101 })
+    await store.put(entry, { overwrite: true, now: 1 })
+    for (const now of [50, 20]) await store.touch([entry], now)
+    expect(await store.get(entry, 149)).toMatchObject({ accessedAt: 50, accessCount: 2, expiresAt: 150 })
+    await store.touch([entry], 150)
+    expect(await store.get(entry, 149)).toMatchObject({ accessedAt: 50, accessCount: 2, expiresAt: 150 })
   })
 })
