@@ -99,6 +99,27 @@ describe.each(engines)('many changes at once on %s', (_, open) => {
     expect(await store.stats(place)).toEqual({ entries: 0, bytes: 0 })
   })
 
+  it('archive as many as are asked for, what was written first before the others', async () => {
+    const store = createPostgresStore(engine.database)
+    // The order of their keys is another one.
+    const written = Array.from({ length: 1200 }, (_, i) => plainEntry(`k${(i * 7) % 1200}`, { updatedAt: i }))
+    await store.commit(written.map((put) => ({ put, options: { overwrite: true, now: 1 } })))
+    const { namespace, scope } = plainEntry('')
+    const archive = { namespace, scope, before: 1200, now: 1200, dryRun: false, limit: 501 }
+    expect(await store.cold.archive(archive)).toEqual({ archived: 501, errors: [] })
+    const oldest = {
+      sortBy: 'recency',
+      sortOrder: 'asc',
+      minScore: 0,
+      limit: 1,
+      offset: 0,
+      now: 1200,
+    } as const
+    const [left] = await store.find({ namespace, scope, ...oldest })
+    expect(left?.entry.updatedAt).toBe(501)
+    expect(await store.stats({ namespace, scope })).toMatchObject({ entries: 699 })
+  })
+
   it('name the key that exists already, and change nothing', async () => {
     const memory = openMemory()
     await memory.write('long-term', 'k700', 'there')
