@@ -88,6 +88,23 @@ describe('the window', () => {
     expect(idsIn(withSession(withSession(open, session('a'), 'a'), session('b'), 'b'))).toEqual(['a', 'b'])
   })
 
+  it('begins each session of two that a merge left with no line between them', () => {
+    const [mine, yours] = ['a', 'b'].map((id) =>
+      withSession('', session(id, undefined, `of ${id}`), `${id}.md`),
+    )
+    const merged = `# Now\n${mine}${yours}`
+    const summaries = parseWindow(merged).map((block) => block.session?.summary ?? null)
+    expect(summaries).toEqual([null, 'of a', 'of b'])
+    expect(withoutBlocks(merged, (key) => key !== 'session:a')).toBe(`# Now\n${yours}`)
+    expect(withSession(merged, session('a', undefined, 'more'), 'a.md')).toBe(merged.replace('of a', 'more'))
+  })
+
+  it('keeps a session whole that quotes another', () => {
+    const quoted = withSession('', session('quoted'), 'x')
+    const content = withSession(withSession('', session('a', undefined, quoted), 'a'), session('b'), 'b')
+    expect(parseWindow(content).map((block) => block.session?.sessionId)).toEqual(['a', 'b'])
+  })
+
   it('replaces a session where it stands', () => {
     const before = withSession(withSession('# Now\n', session('a'), 'a'), session('b'), 'b')
     const after = withSession(before, session('a', undefined, 'something else'), 'a')

@@ -16,7 +16,7 @@ const facts =
 
 /** The text between two separator lines. */
 interface Block {
-  /** The separator line before it, verbatim; empty before the first block. */
+  /** The separator line before it, verbatim; empty before the first block, and before a session that follows at once. */
   separator: string
   text: string
   line: number
@@ -24,8 +24,8 @@ interface Block {
 }
 
 /**
- * Splits EPHEMERAL.md at its `---` lines, but for those in code of a note. The blocks with their separators are the
- * file, byte for byte.
+ * Splits EPHEMERAL.md at its `---` lines, but for those in code of a note, and where a session begins without one: so
+ * two stand when both sides of a merge were kept. The blocks with their separators are the file, byte for byte.
  */
 export function parseWindow(content: string): Block[] {
   const blocks: Block[] = [{ separator: '', text: '', line: 1, session: null }]
@@ -33,14 +33,19 @@ export function parseWindow(content: string): Block[] {
   const closingOf = closingFences(lines)
   let isInSession = trackSession()
   let codeEnd = -1
+  const begin = (line: number, above = ''): void => {
+    blocks.push({ separator: above, text: '', line, session: null })
+    isInSession = trackSession()
+  }
   lines.forEach((each, i) => {
-    const block = blocks.at(-1) as Block
     const isCode = i <= codeEnd
     if (!isCode && separator.test(each)) {
-      blocks.push({ separator: each, text: '', line: i + 2, session: null })
-      isInSession = trackSession()
+      begin(i + 2, each)
       return
     }
+    const isSession = !isCode && heading.test(each) && facts.test(lines[i + 1] ?? '')
+    if (isSession && !isBlank(blocks.at(-1) as Block)) begin(i + 1)
+    const block = blocks.at(-1) as Block
     const closing = isCode ? null : closingOf(i)
     // A summary may have been cut within its code: no line in it hides where the session ends.
     if (!isInSession(each) && closing !== null) codeEnd = closing
@@ -82,8 +87,11 @@ function parseSession(block: string): SessionSummary | null {
 
 /** @param pointer where a reader finds the archive: its file, or its key when it has none */
 function printSession(session: SessionSummary, pointer: string): string {
-  // A separator line inside a summary would end the entry.
-  const summary = session.summary.trim().replace(/^---[ \t]*$/gm, '- - -')
+  // A separator line inside a summary, and the beginning of another session, would end the entry.
+  const summary = session.summary
+    .trim()
+    .replace(/^---[ \t]*$/gm, '- - -')
+    .replace(/^(?=## Session .+ — \S+[ \t]*$)/gm, '\\')
   const project = session.project === undefined ? '' : ` · **Project**: ${oneLine(session.project)}`
   return `## Session ${oneLine(session.sessionId)} — ${oneLine(session.date)}
 **Duration**: ${oneLine(session.duration)} · **Messages**: ${session.messageCount} · **Archive**: ${oneLine(pointer)}${project}
