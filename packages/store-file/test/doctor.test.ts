@@ -96,6 +96,82 @@ describe('the doctor', () => {
     await memory.close()
   })
 
+  it('makes one table of both sides of a merge', async () => {
+    const { store, memory, at } = await openWithArchives(3)
+    const table = readFileSync(at('ARCHIVE.md'), 'utf8')
+    const [last = '', ...above] = table.trimEnd().split('\n').reverse()
+    const mine = last.replace('| s3 |', '| s4 |')
+    const sides = `<<<<<<< HEAD\n${mine}\n||||||| 1\n=======\n${last}\n>>>>>>> 51fb131\n`
+    writeFileSync(at('ARCHIVE.md'), `${above.reverse().join('\n')}\n${sides}`)
+    const bad = checkUp(defaultFileSystem, store, { deep: false, fix: true }).filter(
+      ({ ok, fixed }) => !ok || fixed,
+    )
+    expect(bad).toMatchObject([
+      {
+        fixed: true,
+        check: 'archive table',
+        problems: ['memory/ARCHIVE.md holds both sides of a merge', 'archive 3 has several rows'],
+      },
+    ])
+    expect(readFileSync(at('ARCHIVE.md'), 'utf8')).toBe(table)
+    await memory.close()
+  })
+
+  it('finds rows that tell of the session of another archive', async () => {
+    const { store, memory, at } = await openWithArchives(3)
+    const table = readFileSync(at('ARCHIVE.md'), 'utf8')
+    const changed = table.replace('| s1 |', '| of a person |').replace('| s2 |', '| s3 |')
+    writeFileSync(at('ARCHIVE.md'), changed.replace(/\| s3 \|(?=[^\n]*\n$)/, '| conversation-003 |'))
+    const bad = checkUp(defaultFileSystem, store, { deep: false, fix: true }).find(({ fixed }) => fixed)
+    expect(bad?.problems).toEqual([
+      'row 2 tells of another session than its archive',
+      'row 3 tells of another session than its archive',
+    ])
+    expect(readFileSync(at('ARCHIVE.md'), 'utf8')).toBe(table.replace('| s1 |', '| of a person |'))
+    await memory.close()
+  })
+
+  it('names notes and archives with both sides of a merge', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    const merges = () =>
+      checkUp(defaultFileSystem, store, { deep: false, fix: true }).find(({ check }) => check === 'merges')
+    mkdirSync(at('long-term'), { recursive: true })
+    const merge = '<<<<<<< HEAD\ntags: ["a"]\n=======\ntags: ["b"]\n>>>>>>> 51fb131\n'
+    writeFileSync(at('long-term/note.md'), `---\n${merge}---\ntext\n`)
+    writeFileSync(at('conversations/conversation-002.md'), `---\nsession_id: "t"\n${merge}---\ntext\n`)
+    expect(merges()).toMatchObject({
+      ok: false,
+      problems: [
+        'memory/long-term/note.md holds both sides of a merge',
+        'memory/conversations/conversation-002.md holds both sides of a merge',
+      ],
+      remedy: expect.stringContaining('of an archive each side is a file of its own'),
+    })
+    await memory.close()
+  })
+
+  it.each(['\n', '\r\n'])('gives each of two archives a file that a merge left in one', async (end) => {
+    const { store, memory, at } = await openWithArchives(3)
+    const [mine = '', theirs = ''] = [1, 3].map((n) =>
+      readFileSync(at(`conversations/conversation-00${n}.md`), 'utf8').replaceAll('\n', end),
+    )
+    rmSync(at('conversations/conversation-003.md'))
+    const merged = `<<<<<<< HEAD\n${mine.slice(3 + end.length)}=======\n${theirs.slice(3 + end.length)}>>>>>>> 51fb131\n`
+    writeFileSync(at('conversations/conversation-001.md'), `---${end}${merged.replace(/(?<!\r)\n/g, end)}`)
+    const look = (fix: boolean) => checkUp(defaultFileSystem, store, { deep: false, fix })
+    expect(look(false).find(({ check }) => check === 'merged archives')).toMatchObject({
+      ok: false,
+      message: 'memory/conversations/conversation-001.md holds two archives, the sides of a merge',
+    })
+    look(true)
+    expect(readFileSync(at('conversations/conversation-001.md'), 'utf8')).toBe(mine)
+    expect(readFileSync(at('conversations/conversation-003.md'), 'utf8')).toBe(theirs)
+    expect(look(false).filter(({ ok }) => !ok)).toEqual([])
+    for (const id of ['s1', 's2', 's3'])
+      expect(await memory.read('episodic', `conversation:${id}`)).toMatchObject({ sessionId: id })
+    await memory.close()
+  })
+
   it('names a note whose file no longer bears the name of its key', async () => {
     const { store, memory, at } = await openWithArchives(1)
     const key = 'project:deploy notes'

@@ -2,8 +2,11 @@ import { join } from 'node:path'
 import type { ConversationArchive } from '@recall/core'
 import {
   archiveRows,
+  datesInTable,
   printArchiveRow,
+  sessionInRow,
   withArchiveRows,
+  withBothSides,
   withoutArchiveRows,
 } from '../documents/archive-index.ts'
 import { parseConversation } from '../documents/conversation.ts'
@@ -12,13 +15,15 @@ import { replaceFile } from '../files/atomic-write.ts'
 import { type FileSystem, orAbsent } from '../files/file-system.ts'
 import { readText } from '../files/read-text.ts'
 import { archiveFile, archiveNumber } from '../layout/layout.ts'
+import { type ArchiveHead, archiveHeads } from './archive-heads.ts'
 import { counted, orUnreadable, type Report } from './report.ts'
 
 export function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { root, layout } = store
   const path = join(root, layout.archiveIndex)
   const found = orAbsent(() => fileSystem.readdirSync(join(root, layout.archives)))
-  const rows = archiveRows(readText(fileSystem, path)?.content ?? '')
+  const content = readText(fileSystem, path)?.content ?? ''
+  const rows = archiveRows(content)
   if (found === null && rows.length > 0) {
     // A missing folder is not an empty one: keep the table.
     const problem = `${layout.archives} is missing, and the table has ${counted(rows.length, 'row')}`
@@ -31,23 +36,27 @@ export function checkArchiveTable(fileSystem: FileSystem, store: FileStore, repo
   const missing = names.filter((name) => !ofRows.has(archiveNumber(name)))
   const extra = [...ofRows].filter((number) => !ofFiles.has(number))
   const doubled = repeated(rows).filter((number) => ofFiles.has(number))
-  const unclear = names.filter((name) => doubled.includes(archiveNumber(name)))
+  const misled = misledRows(fileSystem, store, content)
+  const unclear = names.filter((name) => [...doubled, ...misled].includes(archiveNumber(name)))
+  const isMerged = withBothSides(content) !== null
   report(
     'archive table',
     [
+      ...(isMerged ? [`${layout.archiveIndex} holds both sides of a merge`] : []),
       ...missing.map((name) => `archive ${archiveNumber(name)} has no row`),
       ...extra.map((number) => `row ${number} has no archive`),
       ...doubled.map((number) => `archive ${number} has several rows`),
+      ...misled.map((number) => `row ${number} tells of another session than its archive`),
     ],
     `${counted(files.length, 'archive')}, ${counted(rows.length, 'row')}`,
     "run 'recall doctor --fix' to add and remove rows",
     () =>
       store.exclusively(() => {
-        const table = readText(fileSystem, path)?.content ?? ''
+        const now = readText(fileSystem, path)?.content ?? ''
         const made = [...missing, ...unclear].map(
           (name) => [archiveNumber(name), rowOf(fileSystem, store, name)] as const,
         )
-        const kept = withoutArchiveRows(table, [...extra, ...doubled])
+        const kept = withoutArchiveRows(withBothSides(now) ?? now, [...extra, ...doubled])
         replaceFile(fileSystem, path, withArchiveRows(kept, new Map(made)))
       }),
   )
@@ -57,6 +66,23 @@ export function checkArchiveTable(fileSystem: FileSystem, store: FileStore, repo
     'each used once',
     'rename one of the files',
   )
+}
+
+/** Numbers whose row tells of the session of another archive, or of none: a merge took it, or a number was changed. */
+function misledRows(fileSystem: FileSystem, store: FileStore, table: string): number[] {
+  const rows = datesInTable(table)
+  const heads = archiveHeads(fileSystem, store).filter(({ folder }) => folder === store.layout.archives)
+  const callOf = ({ session, part }: ArchiveHead): string | null =>
+    session === undefined ? null : sessionInRow(session, part)
+  const sessions = new Set(heads.map(callOf))
+  return heads
+    .filter((head) => {
+      const told = rows.get(head.number)?.session
+      const call = callOf(head)
+      if (told === undefined || call === null || told === call) return false
+      return sessions.has(told) || told === head.name.slice(0, -3)
+    })
+    .map(({ number }) => number)
 }
 
 /** The numbers that stand there more than once. */

@@ -1,34 +1,86 @@
 import { join } from 'node:path'
 import { proseLines } from '@recall/core'
+import { withBothSides } from '../documents/archive-index.ts'
+import { isAsWritten } from '../documents/conversation.ts'
 import { linesOf } from '../documents/line-ends.ts'
+import { mergeMark, sidesOf } from '../documents/merge.ts'
 import type { FileStore } from '../file-store.ts'
+import { replaceFile } from '../files/atomic-write.ts'
 import { type FileSystem, orAbsent } from '../files/file-system.ts'
+import { fromShown } from '../files/paths.ts'
 import { readText } from '../files/read-text.ts'
+import { archiveFoldersOf } from '../layout/layout.ts'
+import { sourcesOf } from '../layout/sources.ts'
+import { archiveHeads, nextArchivePath } from './archive-heads.ts'
 import { orUnreadable, type Report, within } from './report.ts'
 
-/** Reports files in which version control left both sides of a merge, for a person to choose. */
-export function checkMerges(fileSystem: FileSystem, { root, layout }: FileStore, report: Report): void {
-  const names = orAbsent(() => fileSystem.readdirSync(join(root, layout.memory))) ?? []
-  const curated = names.filter((name) => name.endsWith('.md')).map((name) => within(layout.memory, name))
-  const files = [...new Set([layout.window, layout.archiveIndex, ...curated])]
+/** Reports files in which version control left both sides of a merge, and gives each of two archives a file. */
+export function checkMerges(fileSystem: FileSystem, store: FileStore, report: Report): void {
+  const { root, layout } = store
+  const contentOf = (path: string): string =>
+    orUnreadable(() => readText(fileSystem, fromShown(root, path)))?.content ?? ''
+  const archives = archiveHeads(fileSystem, store).filter(({ isMerged }) => isMerged)
+  const twoArchives = archives.filter(({ path }) => archivesIn(contentOf(path)) !== null)
+  // Rows are made anew with the table.
+  const isForPeople = (path: string): boolean =>
+    path !== layout.archiveIndex || withBothSides(contentOf(path)) === null
+  const others = archives.filter((each) => !twoArchives.includes(each))
   report(
     'merges',
-    files
-      .filter((path) =>
-        hasBothSides(orUnreadable(() => readText(fileSystem, join(root, path)))?.content ?? ''),
-      )
-      .map((path) => `${path} holds both sides of a merge`),
+    [
+      ...documentsOf(fileSystem, store)
+        .filter((path) => hasBothSides(contentOf(path)))
+        .filter(isForPeople),
+      ...others.map(({ path }) => path),
+    ].map((path) => `${path} holds both sides of a merge`),
     'none unfinished',
-    'choose what stays, and remove the lines <<<<<<<, ======= and >>>>>>>',
+    'choose what stays, and remove the lines <<<<<<<, ======= and >>>>>>>; of an archive each side is a file of its own',
+  )
+  report(
+    'merged archives',
+    twoArchives.map(({ path }) => `${path} holds two archives, the sides of a merge`),
+    'none',
+    "run 'recall doctor --fix' to give each a file of its own",
+    () =>
+      store.exclusively(() => {
+        for (const { path } of twoArchives) separate(fileSystem, store, path)
+      }),
   )
 }
 
-/** What an agent or a person quotes in fenced code does not count. */
-function hasBothSides(content: string): boolean {
-  const lines = linesOf(content)
-  const isProse = proseLines(lines)
-  const marks = lines.flatMap((line, i) =>
-    isProse[i] ? (/^(<{7}|={7}|>{7})(?= |\r?\n|$)/.exec(line)?.[1]?.[0] ?? []) : [],
+/** All files but the archives, which may be many and long. */
+function documentsOf(fileSystem: FileSystem, { root, layout }: FileStore): string[] {
+  const sources = sourcesOf(fileSystem, root, layout).filter(
+    ({ path }) => !archiveFoldersOf(layout).includes(path),
   )
-  return /<=+>/.test(marks.join(''))
+  const files = sources.flatMap(({ path, accepts }) =>
+    (orAbsent(() => fileSystem.readdirSync(fromShown(root, path))) ?? [])
+      .filter(accepts)
+      .map((name) => within(path, name)),
+  )
+  return [...new Set([layout.window, layout.archiveIndex, ...files])]
+}
+
+/** What an agent or a person quotes in fenced code does not count; front matter does. */
+function hasBothSides(content: string): boolean {
+  const lines = linesOf(content.replace(/^---[ \t]*(?=\r?\n)/, ''))
+  const isProse = proseLines(lines)
+  const marks = lines.flatMap((line, i) => (isProse[i] ? (mergeMark(line) ?? []) : []))
+  return /<\|?=+>/.test(marks.join(''))
+}
+
+/** Two whole archives of which a file holds both. What an archive quotes of other merges fails the proof. */
+function archivesIn(content: string): [mine: string, theirs: string] | null {
+  const sides = sidesOf(content)
+  return sides?.every(isAsWritten) ? sides : null
+}
+
+/** If it is interrupted, there is one archive too many, and none is lost. */
+function separate(fileSystem: FileSystem, store: FileStore, path: string): void {
+  const whole = fromShown(store.root, path)
+  const sides = archivesIn(readText(fileSystem, whole)?.content ?? '')
+  if (!sides) return
+  const [mine, theirs] = sides
+  replaceFile(fileSystem, join(store.root, nextArchivePath(fileSystem, store)), theirs)
+  replaceFile(fileSystem, whole, mine)
 }

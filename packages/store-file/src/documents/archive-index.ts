@@ -1,5 +1,6 @@
 import type { ConversationArchive } from '@recall/core'
 import { keepingLineEnds, linesOf } from './line-ends.ts'
+import { mergeMark } from './merge.ts'
 
 /** ARCHIVE.md: a table for people, one row an archive. Derived from the archives, so it can be made anew. */
 export const archiveIndexHeader = `# Archive
@@ -9,12 +10,10 @@ export const archiveIndexHeader = `# Archive
 `
 
 export function printArchiveRow(archive: Omit<ConversationArchive, 'body'>, number: number): string {
-  const session =
-    archive.part && archive.part > 1 ? `${archive.sessionId} (part ${archive.part})` : archive.sessionId
   const cells = [
     spelled(number),
     archive.date,
-    session,
+    sessionInRow(archive.sessionId, archive.part),
     String(archive.messageCount),
     archive.duration,
     archive.source,
@@ -22,6 +21,10 @@ export function printArchiveRow(archive: Omit<ConversationArchive, 'body'>, numb
   ]
   return `| ${cells.map(cell).join(' | ')} |\n`
 }
+
+/** What a row calls the session, or the part of it, that its archive holds. */
+export const sessionInRow = (sessionId: string, part = 1): string =>
+  cell(part > 1 ? `${sessionId} (part ${part})` : sessionId)
 
 const cell = (text: string): string => text.replace(/\s+/g, ' ').replaceAll('|', '\\|')
 
@@ -36,6 +39,17 @@ export function datesInTable(content: string): Map<number, { date: string; sessi
   return new Map(
     Array.from(rows, ([, number, date = '', session = '']) => [Number(number), { date, session }]),
   )
+}
+
+/** The table with the rows of both sides of a merge; `null` where there is none, or people wrote something in a side. */
+export function withBothSides(content: string): string | null {
+  const lines = linesOf(content)
+  const from = lines.findIndex((line) => mergeMark(line) === '<')
+  const to = lines.findLastIndex((line) => mergeMark(line) === '>')
+  const isDerived = (line: string): boolean =>
+    mergeMark(line) !== undefined || isOfTable(line) || line.trim() === ''
+  if (from === -1 || to < from || !lines.slice(from, to).every(isDerived)) return null
+  return lines.filter((line) => mergeMark(line) === undefined).join('')
 }
 
 /** The number of a line that is a row, spelled as it is there. */

@@ -89,6 +89,14 @@ export function parseConversation(
   }
 }
 
+/** Whether an archive proves that it is whole: it names its session, and no letter of it has changed since. */
+export function isAsWritten(content: string): boolean {
+  const { fields, body } = parseFrontMatter(content)
+  const { session_id, body_hash, head_hash } = fields
+  const isMarked = [session_id, body_hash, head_hash].every((field) => typeof field === 'string')
+  return isMarked && !isEdited(fields, body)
+}
+
 const isEdited = (fields: JsonObject, body: string): boolean =>
   (typeof fields.body_hash === 'string' && fields.body_hash !== hashOf(body)) ||
   (typeof fields.head_hash === 'string' && fields.head_hash !== headHashOf(fields))

@@ -52,6 +52,28 @@ function readOpen(fileSystem: FileSystem, path: string, descriptor: number): Tex
   return { content: bytes.toString('utf8'), bytes, stamp: stampOf(stats) }
 }
 
+/**
+ * The beginning of a text file, which may end within a letter, or all of one that is no longer.
+ *
+ * @returns `null` when there is no such file, or it cannot be read
+ */
+export function readBeginning(fileSystem: FileSystem, path: string, length: number): string | null {
+  try {
+    if (followsLinks && statusOf(fileSystem, path)?.isSymbolicLink()) return null
+    const descriptor = fileSystem.openSync(path, readFlags)
+    try {
+      const bytes = Buffer.alloc(length)
+      const read = fileSystem.readSync(descriptor, bytes, 0, length, 0)
+      return bytes.toString('utf8', 0, read)
+    } finally {
+      fileSystem.closeSync(descriptor)
+    }
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error
+    return null
+  }
+}
+
 function unreadable(path: string, cause: unknown): MemoryError {
   const code = errorCode(cause)
   if (code === 'ELOOP') return isLink(path, cause)

@@ -1,0 +1,51 @@
+import { parseConversation } from '../documents/conversation.ts'
+import type { FileStore } from '../file-store.ts'
+import { type FileSystem, orAbsent } from '../files/file-system.ts'
+import { fromShown } from '../files/paths.ts'
+import { readBeginning } from '../files/read-text.ts'
+import { archiveFile, archiveFoldersOf, archiveName, archiveNumber } from '../layout/layout.ts'
+import { within } from './report.ts'
+
+/** What an archive says of itself, read without its body. */
+export interface ArchiveHead {
+  folder: string
+  name: string
+  /** Below the root. */
+  path: string
+  number: number
+  /** Which session it says that it holds, if it does, and which part of it. */
+  session?: string
+  part: number
+  /** Version control left both sides of a merge in it. */
+  isMerged: boolean
+}
+
+/** Most archives have a tenth of it. */
+const headLength = 8 * 1024
+
+/** The archives of a memory, by folder and name. */
+export function archiveHeads(fileSystem: FileSystem, { root, layout }: FileStore): ArchiveHead[] {
+  return archiveFoldersOf(layout).flatMap((folder) =>
+    (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder))) ?? [])
+      .filter((name) => archiveFile.test(name))
+      .sort()
+      .map((name) => {
+        const path = within(folder, name)
+        const beginning = readBeginning(fileSystem, fromShown(root, path), headLength) ?? ''
+        return { folder, name, path, number: archiveNumber(name), ...factsIn(beginning, name) }
+      }),
+  )
+}
+
+function factsIn(beginning: string, name: string): Pick<ArchiveHead, 'session' | 'part' | 'isMerged'> {
+  const { session, part = 1 } = parseConversation(beginning, archiveNumber(name), name, { modified: 0 })
+  const isMerged = /^---[ \t]*\r?\n(?:(?!---).*\n)*?<{7} /.test(beginning)
+  return { ...(session === undefined ? {} : { session }), part, isMerged }
+}
+
+/** Where an archive may be put that has no number of its own, below the root. */
+export function nextArchivePath(fileSystem: FileSystem, store: FileStore): string {
+  const { layout } = store
+  const last = archiveHeads(fileSystem, store).reduce((most, { number }) => Math.max(most, number), 0)
+  return within(layout.archives, archiveName(layout, last + 1))
+}

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { sidesOf } from './merge.ts'
+
+it('tells the two sides of a merge apart, with and without what both come from', () => {
+  const merged =
+    'a\n<<<<<<< HEAD\nmine\n=======\ntheirs\n>>>>>>> 51fb131\nb\n<<<<<<< HEAD\n=======\nmore\n>>>>>>> 51fb131\n'
+  expect(sidesOf(merged)).toEqual(['a\nmine\nb\n', 'a\ntheirs\nb\nmore\n'])
+  expect(sidesOf(merged.replaceAll('\n', '\r\n'))).toEqual([
+    'a\r\nmine\r\nb\r\n',
+    'a\r\ntheirs\r\nb\r\nmore\r\n',
+  ])
+  expect(sidesOf('<<<<<<< a\nmine\n||||||| 123\nbase\n=======\ntheirs\n>>>>>>> b')).toEqual([
+    'mine\n',
+    'theirs\n',
+  ])
+})
+
+it('finds no sides where none begins, or none ends', () => {
+  for (const text of [
+    '',
+    'Title\n=======\n',
+    '<<<<<<< HEAD\nmine\n=======\n',
+    '>>>>>>> 1\n',
+    '<<<<<<<HEAD\n',
+  ])
+    expect(sidesOf(text)).toBe(null)
+})

@@ -1,0 +1,29 @@
+import { linesOf } from './line-ends.ts'
+
+/**
+ * The two versions of a file in which version control left both sides of a merge, also with what both come from
+ * between them; `null` where there is nothing of the kind.
+ */
+export function sidesOf(content: string): [mine: string, theirs: string] | null {
+  let [mine, theirs] = ['', '']
+  let part: 'both' | 'mine' | 'base' | 'theirs' = 'both'
+  let isMerged = false
+  for (const line of linesOf(content)) {
+    const mark = mergeMark(line)
+    if (mark === '<' && part === 'both') part = 'mine'
+    else if (mark === '|' && part === 'mine') part = 'base'
+    else if (mark === '=' && (part === 'mine' || part === 'base')) part = 'theirs'
+    else if (mark === '>' && part === 'theirs') {
+      part = 'both'
+      isMerged = true
+    } else {
+      if (part === 'both' || part === 'mine') mine += line
+      if (part === 'both' || part === 'theirs') theirs += line
+    }
+  }
+  return isMerged && part === 'both' ? [mine, theirs] : null
+}
+
+/** The letter of the line that begins a side of a merge, ends it, or stands between two. */
+export const mergeMark = (line: string): string | undefined =>
+  /^(<{7}|\|{7}|={7}|>{7})(?= |\r?\n|$)/.exec(line)?.[1]?.[0]
