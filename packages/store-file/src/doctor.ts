@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
+import { checkArchiveNumbers } from './checks/archive-numbers.ts'
 import { checkArchiveTable } from './checks/archive-table.ts'
 import { checkArchived } from './checks/archived.ts'
 import { checkIndex } from './checks/index-and-files.ts'
@@ -87,6 +88,7 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
   attempt('unfinished write', () => checkJournal(fileSystem, store, report))
   attempt('leftovers', () => checkLeftovers(fileSystem, store, report))
   attempt('merges', () => checkMerges(fileSystem, store, report))
+  attempt('archive numbers', () => checkArchiveNumbers(fileSystem, store, report))
   attempt('archive table', () => checkArchiveTable(fileSystem, store, report))
   attempt('places', () => checkPlaces(fileSystem, store, report))
   if (deep) attempt('archived entries', () => checkArchived(fileSystem, store, report))

@@ -172,6 +172,37 @@ describe('the doctor', () => {
     await memory.close()
   })
 
+  it.each([
+    'archive-log-002.md',
+    'conversation-002.sync-conflict-20261127-101010-ABCDEFG.md',
+    "conversation-002 (Ada's conflicted copy 2026-11-27).md",
+  ])('gives %s a number of its own', async (name) => {
+    const { store, memory, at } = await openWithArchives(3)
+    renameSync(at('conversations/conversation-003.md'), at('conversations', name))
+    const look = (fix: boolean) =>
+      checkUp(defaultFileSystem, store, { deep: false, fix }).filter(({ ok, fixed }) => !ok || fixed)
+    expect(look(false)).toMatchObject([{ check: 'archive numbers' }, { message: 'row 3 has no archive' }])
+    expect(look(true)).toMatchObject([{ check: 'archive numbers', fixed: true }])
+    expect(look(false)).toEqual([])
+    expect(readdirSync(at('conversations'))).toEqual([1, 2, 3].map((n) => `conversation-00${n}.md`))
+    expect(await memory.read('episodic', 'conversation:s3')).toMatchObject({ sessionId: 's3' })
+    await memory.close()
+  })
+
+  it('leaves an archive to a person whose name stands for its session', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    writeFileSync(at('conversations/archive-log-001.md'), 'by hand')
+    const bad = checkUp(defaultFileSystem, store, { deep: false, fix: true }).filter(({ ok }) => !ok)
+    expect(bad).toMatchObject([
+      {
+        message: 'number 1 is used twice',
+        remedy: expect.stringContaining('memory/conversations/conversation-002.md'),
+      },
+    ])
+    expect(readFileSync(at('conversations/archive-log-001.md'), 'utf8')).toBe('by hand')
+    await memory.close()
+  })
+
   it('names a note whose file no longer bears the name of its key', async () => {
     const { store, memory, at } = await openWithArchives(1)
     const key = 'project:deploy notes'

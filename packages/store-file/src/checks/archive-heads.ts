@@ -23,11 +23,15 @@ export interface ArchiveHead {
 /** Most archives have a tenth of it. */
 const headLength = 8 * 1024
 
-/** The archives of a memory, by folder and name. */
-export function archiveHeads(fileSystem: FileSystem, { root, layout }: FileStore): ArchiveHead[] {
+/** The archives of a memory, or what is named otherwise in their folders, by folder and name. */
+export function archiveHeads(
+  fileSystem: FileSystem,
+  { root, layout }: FileStore,
+  named = archiveFile,
+): ArchiveHead[] {
   return archiveFoldersOf(layout).flatMap((folder) =>
     (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder))) ?? [])
-      .filter((name) => archiveFile.test(name))
+      .filter((name) => named.test(name))
       .sort()
       .map((name) => {
         const path = within(folder, name)

@@ -60,18 +60,14 @@ export function checkArchiveTable(fileSystem: FileSystem, store: FileStore, repo
         replaceFile(fileSystem, path, withArchiveRows(kept, new Map(made)))
       }),
   )
-  report(
-    'archive numbers',
-    repeated(files).map((number) => `number ${number} is used twice`),
-    'each used once',
-    'rename one of the files',
-  )
 }
 
 /** Numbers whose row tells of the session of another archive, or of none: a merge took it, or a number was changed. */
 function misledRows(fileSystem: FileSystem, store: FileStore, table: string): number[] {
   const rows = datesInTable(table)
-  const heads = archiveHeads(fileSystem, store).filter(({ folder }) => folder === store.layout.archives)
+  const here = archiveHeads(fileSystem, store).filter(({ folder }) => folder === store.layout.archives)
+  const shared = repeated(here.map(({ number }) => number))
+  const heads = here.filter(({ number }) => !shared.includes(number))
   const callOf = ({ session, part }: ArchiveHead): string | null =>
     session === undefined ? null : sessionInRow(session, part)
   const sessions = new Set(heads.map(callOf))

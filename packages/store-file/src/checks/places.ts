@@ -1,7 +1,7 @@
 import type { FileStore } from '../file-store.ts'
 import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
 import { fromShown } from '../files/paths.ts'
-import { archiveName } from '../layout/layout.ts'
+import { archiveName, copyOfArchive } from '../layout/layout.ts'
 import { sourcesOf } from '../layout/sources.ts'
 import type { Report } from './report.ts'
 
@@ -31,6 +31,7 @@ function findUnread(fileSystem: FileSystem, { root, layout }: FileStore): string
         if (each.name.startsWith('.') || path === layout.cold || path === layout.archives) return []
         if (isOutOfReach(fileSystem, root, path)) return [`${path} is not read: its name is not UTF-8`]
         if (each.isDirectory()) return unreadBelow(path)
+        if (folder === layout.archives && copyOfArchive.test(each.name)) return []
         return markdown.test(each.name) && !isRead(folder, each.name) ? [`${path} is not read`] : []
       },
     )

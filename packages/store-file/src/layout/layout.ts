@@ -51,8 +51,12 @@ export const layouts: Record<Layout['name'], Layout> = {
 /** Archives of either layout are readable in both. */
 export const archiveFile = /^(?:conversation-|archive-log-)(\d{3,})\.md$/
 
-/** The number in the name of an archive file. */
-export const archiveNumber = (name: string): number => Number(archiveFile.exec(name)?.[1])
+/** As Syncthing, Dropbox and others call the version of an archive that came second. */
+export const copyOfArchive = /^(?:conversation-|archive-log-)(\d{3,})[^\da-z].*\.md$/i
+
+/** The number in the name of an archive file, or of a copy of it. */
+export const archiveNumber = (name: string): number =>
+  Number((archiveFile.exec(name) ?? copyOfArchive.exec(name))?.[1])
 
 /** Archives of the other layout are memory too. */
 export const archiveFoldersOf = (layout: Layout): string[] => [

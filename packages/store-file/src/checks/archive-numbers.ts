@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+import type { FileStore } from '../file-store.ts'
+import { syncFolder } from '../files/atomic-write.ts'
+import type { FileSystem } from '../files/file-system.ts'
+import { fromShown } from '../files/paths.ts'
+import { archiveName, copyOfArchive } from '../layout/layout.ts'
+import { type ArchiveHead, archiveHeads, nextArchivePath } from './archive-heads.ts'
+import type { Report } from './report.ts'
+
+/**
+ * Reports archives that need a number of their own: those of two machines that have one, and copies to which a file
+ * syncer gave a name of its own. One whose name stands for its session is for a person to rename.
+ */
+export function checkArchiveNumbers(fileSystem: FileSystem, store: FileStore, report: Report): void {
+  const { root, layout } = store
+  const copies = archiveHeads(fileSystem, store, copyOfArchive)
+  const isHere = ({ folder }: ArchiveHead): boolean => folder === layout.archives
+  const found = [...doubled(fileSystem, store), ...copies].filter(isHere)
+  const problemOf = ({ path, number }: ArchiveHead): string =>
+    copyOfArchive.test(path.slice(layout.archives.length + 1))
+      ? `${path} is not read: it is another copy of archive ${number}`
+      : `number ${number} is used twice`
+  const movable = found.filter(({ session }) => session !== undefined)
+  const stuck = found.filter(({ session }) => session === undefined)
+  const next = nextArchivePath(fileSystem, store)
+  if (stuck.length > 0)
+    report('archive numbers', stuck.map(problemOf), '', `rename it, for example to ${next}`)
+  if (movable.length === 0 && stuck.length > 0) return
+  report(
+    'archive numbers',
+    movable.map(problemOf),
+    'each used once',
+    "run 'recall doctor --fix' to give each archive a number of its own",
+    () =>
+      store.exclusively(() => {
+        for (const { path } of movable)
+          fileSystem.renameSync(fromShown(root, path), join(root, nextArchivePath(fileSystem, store)))
+        syncFolder(fileSystem, join(root, layout.archives))
+      }),
+  )
+}
+
+/** All archives of one number but the first, which is the one that is named as new ones are. */
+function doubled(fileSystem: FileSystem, store: FileStore): ArchiveHead[] {
+  const isNamedAsNew = ({ name, number }: ArchiveHead): boolean => name === archiveName(store.layout, number)
+  const seen = new Set<number>()
+  return archiveHeads(fileSystem, store)
+    .filter(({ folder }) => folder === store.layout.archives)
+    .sort((a, b) => Number(isNamedAsNew(b)) - Number(isNamedAsNew(a)))
+    .filter(({ number }) => seen.size === seen.add(number).size)
+}
