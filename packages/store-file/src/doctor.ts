@@ -7,6 +7,7 @@ import { checkIndex } from './checks/index-and-files.ts'
 import { checkMerges } from './checks/merges.ts'
 import { checkPlaces } from './checks/places.ts'
 import type { Report } from './checks/report.ts'
+import { checkSameSessions } from './checks/same-sessions.ts'
 import { checkDisk, checkJournal, checkLeftovers, checkWriting } from './checks/writing.ts'
 import { readConfig } from './config.ts'
 import type { FileStore } from './file-store.ts'
@@ -89,6 +90,7 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
   attempt('leftovers', () => checkLeftovers(fileSystem, store, report))
   attempt('merges', () => checkMerges(fileSystem, store, report))
   attempt('archive numbers', () => checkArchiveNumbers(fileSystem, store, report))
+  attempt('sessions archived twice', () => checkSameSessions(fileSystem, store, report))
   attempt('archive table', () => checkArchiveTable(fileSystem, store, report))
   attempt('places', () => checkPlaces(fileSystem, store, report))
   if (deep) attempt('archived entries', () => checkArchived(fileSystem, store, report))

@@ -189,6 +189,47 @@ describe('the doctor', () => {
     await memory.close()
   })
 
+  it('removes one of two equal archives of a session, and names those that differ', async () => {
+    const { store, memory, at } = await openWithArchives(2)
+    const archive = (n: number) => at(`conversations/conversation-00${n}.md`)
+    const [one, two] = [1, 2].map((n) => readFileSync(archive(n), 'utf8'))
+    writeFileSync(archive(3), `${one}`.replaceAll('\n', '\r\n'))
+    writeFileSync(archive(4), `${two}And more.\n`)
+    const look = () => checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    expect(look().filter(({ ok, fixed }) => !ok || fixed)).toMatchObject([
+      {
+        check: 'sessions archived twice',
+        ok: false,
+        message:
+          'memory/conversations/conversation-004.md holds the session that memory/conversations/conversation-002.md holds',
+      },
+      { check: 'equal archives', fixed: true },
+      { check: 'archive table', fixed: true },
+    ])
+    expect(readdirSync(at('conversations'))).toEqual([1, 2, 4].map((n) => `conversation-00${n}.md`))
+    expect(readFileSync(at('ARCHIVE.md'), 'utf8')).not.toContain('| 003 |')
+    rmSync(archive(4))
+    look()
+    expect(look().filter(({ ok, fixed }) => !ok || fixed)).toEqual([])
+    await memory.close()
+  })
+
+  it('names a session that stands twice in the window', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    const entry = `## Session s1 — 2026-01-01T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: x\n\n`
+    writeFileSync(at('EPHEMERAL.md'), `${entry}Mine.\n${entry}Yours.\n`)
+    await memory.search('short-term', { text: 'mine' })
+    const bad = checkUp(defaultFileSystem, store, { deep: false, fix: false }).filter(({ ok }) => !ok)
+    expect(bad).toMatchObject([
+      {
+        check: 'keys',
+        message: "memory/EPHEMERAL.md has 'session:s1' more than once",
+        remedy: expect.stringContaining('keep one'),
+      },
+    ])
+    await memory.close()
+  })
+
   it('leaves an archive to a person whose name stands for its session', async () => {
     const { store, memory, at } = await openWithArchives(1)
     writeFileSync(at('conversations/archive-log-001.md'), 'by hand')

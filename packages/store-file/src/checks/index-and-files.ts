@@ -6,7 +6,7 @@ import { fromShown } from '../files/paths.ts'
 import { readText } from '../files/read-text.ts'
 import { indexName } from '../search-index/seal.ts'
 import { hasUnreadableVectors } from '../vectors/kept-model.ts'
-import { counted, orUnreadable, type Report } from './report.ts'
+import { counted, orUnreadable, type Report, within } from './report.ts'
 
 export function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, report: Report): void {
   const { root, layout } = store
@@ -44,7 +44,7 @@ function checkVectors(fileSystem: FileSystem, store: FileStore, report: Report):
   report('vectors', [], fine, '')
 }
 
-function checkFiles({ root, index }: FileStore, report: Report): void {
+function checkFiles({ root, layout, index }: FileStore, report: Report): void {
   const unreadable = index
     .fresh()
     .problems()
@@ -59,11 +59,18 @@ function checkFiles({ root, index }: FileStore, report: Report): void {
   const displaced = index
     .fresh()
     .displacedNotes()
-    .map(
-      ({ folder, name, claimed }) =>
-        `${folder}/${name} is not read by its key '${claimed}', which another file has`,
-    )
-  report('keys', displaced, 'each file is read by its own', 'give these files other names')
+    .map(({ folder, name, claimed }) => {
+      const path = within(folder, name)
+      return path === layout.window
+        ? `${path} has '${claimed}' more than once`
+        : `${path} is not read by its key '${claimed}', which another file has`
+    })
+  report(
+    'keys',
+    displaced,
+    'each file is read by its own',
+    'give these files other names; of what one has more than once keep one',
+  )
 }
 
 function checkContents(fileSystem: FileSystem, store: FileStore, report: Report): void {

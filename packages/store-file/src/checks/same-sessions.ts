@@ -1,0 +1,56 @@
+import { conversationKey } from '@recall/core'
+import type { FileStore } from '../file-store.ts'
+import { removeFile } from '../files/atomic-write.ts'
+import type { FileSystem } from '../files/file-system.ts'
+import { fromShown } from '../files/paths.ts'
+import { readText } from '../files/read-text.ts'
+import { type ArchiveHead, archiveHeads } from './archive-heads.ts'
+import { orUnreadable, type Report } from './report.ts'
+
+/** Reports sessions that two machines archived both, and removes an archive that says nothing else than the other. */
+export function checkSameSessions(fileSystem: FileSystem, store: FileStore, report: Report): void {
+  const textOf = ({ path }: ArchiveHead): string | undefined =>
+    orUnreadable(() => readText(fileSystem, fromShown(store.root, path)))
+      ?.content.replaceAll('\r\n', '\n')
+      .replace(/^log: \d+\n/m, '')
+  const twice = archivedTwice(archiveHeads(fileSystem, store)).map((each) => {
+    const [first, second] = [textOf(each.first), textOf(each.second)]
+    return { ...each, isSame: first !== undefined && first === second }
+  })
+  const problemsOf = (found: typeof twice): string[] =>
+    found.map(({ first, second }) => `${second.path} holds the session that ${first.path} holds`)
+  report(
+    'sessions archived twice',
+    problemsOf(twice.filter(({ isSame }) => !isSame)),
+    'none that differ',
+    'compare the two, and delete the one that holds less',
+  )
+  const same = twice.filter(({ isSame }) => isSame)
+  report(
+    'equal archives',
+    problemsOf(same),
+    'none',
+    "run 'recall doctor --fix' to remove the second of two that are the same",
+    () =>
+      store.exclusively(() => {
+        for (const { second } of same) removeFile(fileSystem, fromShown(store.root, second.path))
+      }),
+  )
+}
+
+interface Pair {
+  first: ArchiveHead
+  second: ArchiveHead
+}
+
+/** Each archive of a session, or of a part of it, that an earlier one holds as well. */
+function archivedTwice(heads: readonly ArchiveHead[]): Pair[] {
+  const firsts = new Map<string, ArchiveHead>()
+  return heads.flatMap((head) => {
+    if (head.session === undefined) return []
+    const key = conversationKey(head.session, head.part)
+    const first = firsts.get(key)
+    firsts.set(key, first ?? head)
+    return first ? [{ first, second: head }] : []
+  })
+}
