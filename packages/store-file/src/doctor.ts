@@ -8,6 +8,7 @@ import { checkMerges } from './checks/merges.ts'
 import { checkPlaces } from './checks/places.ts'
 import type { Report } from './checks/report.ts'
 import { checkSameSessions } from './checks/same-sessions.ts'
+import { checkWindowPointers } from './checks/window-pointers.ts'
 import { checkDisk, checkJournal, checkLeftovers, checkWriting } from './checks/writing.ts'
 import { readConfig } from './config.ts'
 import type { FileStore } from './file-store.ts'
@@ -91,6 +92,7 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
   attempt('merges', () => checkMerges(fileSystem, store, report))
   attempt('archive numbers', () => checkArchiveNumbers(fileSystem, store, report))
   attempt('sessions archived twice', () => checkSameSessions(fileSystem, store, report))
+  attempt('window', () => checkWindowPointers(fileSystem, store, report))
   attempt('archive table', () => checkArchiveTable(fileSystem, store, report))
   attempt('places', () => checkPlaces(fileSystem, store, report))
   if (deep) attempt('archived entries', () => checkArchived(fileSystem, store, report))

@@ -214,6 +214,27 @@ describe('the doctor', () => {
     await memory.close()
   })
 
+  it.each(['\n', '\r\n'])(
+    'names the archive of each session of the window that got another number',
+    async (end) => {
+      const { store, memory, at } = await openWithArchives(2)
+      const entry = (id: string, pointer: string) =>
+        `## Session ${id} — 2026-01-01T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: ${pointer} · **Project**: /home/ana/api\n\nOf **Archive**: ${pointer}\n`
+      const second = 'conversations/conversation-002.md'
+      const sessions = ['s1', 's2', 'gone'].map((id) => entry(id, second)).join('\n---\n\n')
+      const window = `# Now\n\n---\n\n${sessions}`.replaceAll('\n', end)
+      writeFileSync(at('EPHEMERAL.md'), window)
+      const bad = checkUp(defaultFileSystem, store, { deep: false, fix: true }).filter(({ fixed }) => fixed)
+      expect(bad.map(({ message }) => message)).toEqual([
+        'memory/EPHEMERAL.md names conversations/conversation-002.md for the session that memory/conversations/conversation-001.md holds',
+      ])
+      expect(readFileSync(at('EPHEMERAL.md'), 'utf8')).toBe(
+        window.replace(second, 'conversations/conversation-001.md'),
+      )
+      await memory.close()
+    },
+  )
+
   it('names a session that stands twice in the window', async () => {
     const { store, memory, at } = await openWithArchives(1)
     const entry = `## Session s1 — 2026-01-01T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: x\n\n`

@@ -142,6 +142,22 @@ function withBlock(content: string, session: SessionSummary, pointer: string): s
   return `${content}${gap}---\n\n${printed}`
 }
 
+/** The file with where the archive of each session is, as a function says that is given what stands there. */
+export const withPointers = (
+  file: string,
+  pointerOf: (sessionId: string, pointer: string) => string,
+): string =>
+  printBlocks(
+    parseWindow(file).map((block) => {
+      const { session, text } = block
+      const [line, , , pointer] = (session && facts.exec(text)) ?? []
+      if (!session || line === undefined || pointer === undefined) return block
+      const told = `**Archive**: ${pointer}`
+      const right = `**Archive**: ${oneLine(pointerOf(session.sessionId, pointer))}`
+      return { ...block, text: text.replace(line, () => line.replace(told, () => right)) }
+    }),
+  )
+
 /** A date that does not parse counts as the oldest. */
 const endOf = ({ date }: SessionSummary): number => parseTime(date) ?? 0
 

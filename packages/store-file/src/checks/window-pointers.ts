@@ -1,0 +1,34 @@
+import { join, posix } from 'node:path'
+import { withPointers } from '../documents/window.ts'
+import type { FileStore } from '../file-store.ts'
+import { replaceFile } from '../files/atomic-write.ts'
+import type { FileSystem } from '../files/file-system.ts'
+import { folderOf } from '../files/paths.ts'
+import { readText } from '../files/read-text.ts'
+import { archiveHeads } from './archive-heads.ts'
+import type { Report } from './report.ts'
+
+/** Reports sessions of the window that name a file which holds another session: their archives got other numbers. */
+export function checkWindowPointers(fileSystem: FileSystem, store: FileStore, report: Report): void {
+  const { root, layout } = store
+  const heads = archiveHeads(fileSystem, store)
+  const below = folderOf(layout.window)
+  const problems: string[] = []
+  const rightPointer = (sessionId: string, pointer: string): string => {
+    const named = heads.find(({ path }) => path === posix.join(below, pointer))
+    const right = heads.find(({ session, part }) => session === sessionId && part === 1)
+    if (!right || named?.session === undefined || named.session === sessionId) return pointer
+    problems.push(`${layout.window} names ${pointer} for the session that ${right.path} holds`)
+    return posix.relative(below, right.path)
+  }
+  const mended = (): string => withPointers(readText(fileSystem, path)?.content ?? '', rightPointer)
+  const path = join(root, layout.window)
+  mended()
+  report(
+    'window',
+    [...problems],
+    'names the archive of each session',
+    "run 'recall doctor --fix' to name the right ones",
+    () => store.exclusively(() => replaceFile(fileSystem, path, mended())),
+  )
+}
