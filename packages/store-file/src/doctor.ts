@@ -3,6 +3,7 @@ import { isMemoryError } from '@recall/core'
 import { checkArchiveNumbers } from './checks/archive-numbers.ts'
 import { checkArchiveTable } from './checks/archive-table.ts'
 import { checkArchived } from './checks/archived.ts'
+import { checkCopies } from './checks/copies.ts'
 import { checkIndex } from './checks/index-and-files.ts'
 import { checkMerges } from './checks/merges.ts'
 import { checkPlaces } from './checks/places.ts'
@@ -90,6 +91,7 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
   attempt('unfinished write', () => checkJournal(fileSystem, store, report))
   attempt('leftovers', () => checkLeftovers(fileSystem, store, report))
   attempt('merges', () => checkMerges(fileSystem, store, report))
+  attempt('copies', () => checkCopies(fileSystem, store, report))
   attempt('archive numbers', () => checkArchiveNumbers(fileSystem, store, report))
   attempt('sessions archived twice', () => checkSameSessions(fileSystem, store, report))
   attempt('window', () => checkWindowPointers(fileSystem, store, report))

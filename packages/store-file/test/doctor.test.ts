@@ -251,6 +251,32 @@ describe('the doctor', () => {
     await memory.close()
   })
 
+  it('names the second versions of files that a syncer left', async () => {
+    const { store, memory, root, at } = await openWithArchives(1)
+    mkdirSync(at('long-term'), { recursive: true })
+    const ofSyncthing = '.sync-conflict-20261127-101010-ABCDEFG.md'
+    for (const name of [
+      `EPHEMERAL${ofSyncthing}`,
+      "MEMORY (Ada's conflicted copy 2026-11-27).md",
+      'conflicts.md',
+    ])
+      writeFileSync(at(name), 'text')
+    writeFileSync(at('long-term', `pref${ofSyncthing}`), 'text')
+    writeFileSync(join(root, 'TODO (conflict).md'), 'not of the memory')
+    const copies = checkUp(defaultFileSystem, store, { deep: false, fix: true }).find(
+      ({ check }) => check === 'copies',
+    )
+    expect(copies).toMatchObject({
+      ok: false,
+      problems: [
+        `memory/EPHEMERAL${ofSyncthing} is another version of memory/EPHEMERAL.md`,
+        "memory/MEMORY (Ada's conflicted copy 2026-11-27).md is another version of memory/MEMORY.md",
+        `memory/long-term/pref${ofSyncthing} is another version of memory/long-term/pref.md`,
+      ],
+    })
+    await memory.close()
+  })
+
   it('leaves an archive to a person whose name stands for its session', async () => {
     const { store, memory, at } = await openWithArchives(1)
     writeFileSync(at('conversations/archive-log-001.md'), 'by hand')

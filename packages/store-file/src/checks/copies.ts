@@ -1,0 +1,29 @@
+import type { FileStore } from '../file-store.ts'
+import { type FileSystem, orAbsent } from '../files/file-system.ts'
+import { folderOf, fromShown } from '../files/paths.ts'
+import { archiveFoldersOf } from '../layout/layout.ts'
+import { sourcesOf } from '../layout/sources.ts'
+import { type Report, within } from './report.ts'
+
+/** As Syncthing, Dropbox and Nextcloud call the version of a file that came second, when two machines changed it. */
+const copyOf = /^(.+?)(?:\.sync-conflict-\d{8}-\d{6}-\w+| \([^)]*conflict[^)]*\))\.md$/i
+
+/** Reports second versions of files, which else are read as notes and topics of their own, or not at all. */
+export function checkCopies(fileSystem: FileSystem, { root, layout }: FileStore, report: Report): void {
+  const sources = sourcesOf(fileSystem, root, layout).map(({ path }) => path)
+  const folders = new Set([...sources, folderOf(layout.archiveIndex)])
+  for (const archives of archiveFoldersOf(layout)) folders.delete(archives)
+  const problems = [...folders].flatMap((folder) =>
+    (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder))) ?? []).sort().flatMap((name) => {
+      const original = copyOf.exec(name)?.[1]
+      if (original === undefined) return []
+      return [`${within(folder, name)} is another version of ${within(folder, `${original}.md`)}`]
+    }),
+  )
+  report(
+    'copies',
+    problems,
+    'none that a file syncer left',
+    'put what the first version lacks into it, and delete the copy',
+  )
+}
