@@ -88,6 +88,19 @@ describe('distill', () => {
     expect((await shell.run('search', 'fact 117')).out).toContain('memory/debugging.md')
   })
 
+  it('moves nothing while both sides of a merge stand in it', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const merged = heavy
+      .replace('- fact 0', '<<<<<<< HEAD\n- fact 0')
+      .replace('## Style', '=======\n## Style')
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), `${merged}>>>>>>> 51fb131\n`)
+    const { code, err } = await shell.run('distill', '--apply')
+    expect(code).toBe(3)
+    expect(err).toContain('memory/MEMORY.md holds both sides of a merge: choose what stays')
+    expect(readFileSync(join(shell.root, 'memory/MEMORY.md'), 'utf8')).toBe(`${merged}>>>>>>> 51fb131\n`)
+  })
+
   it('shows the first of many sections and how many more there are', async () => {
     const shell = createShell()
     await shell.run('init')

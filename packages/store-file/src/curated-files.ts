@@ -1,5 +1,6 @@
 import { basename, dirname, join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { hasBothSides } from './documents/merge.ts'
 import type { FileStore } from './file-store.ts'
 import { defaultFileSystem, type FileSystem } from './files/file-system.ts'
 import { readText } from './files/read-text.ts'
@@ -25,12 +26,14 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
      * Writes several of these files at once, all or none.
      *
      * @param expected the text of MEMORY.md that the change was made for
-     * @throws MemoryError CONFLICT when MEMORY.md reads differently by now, or a new topic file exists already
+     * @throws MemoryError CONFLICT when MEMORY.md reads differently by now or holds both sides of a merge, or a new topic
+     * file exists already
      */
     replace(expected: string, change: (current: string) => Record<string, string>): void {
       store.exclusively(() => {
         const workspace = createWorkspace(fileSystem)
         const current = workspace.read(join(root, layout.curated))
+        if (hasBothSides(current)) throw isMerged(layout.curated)
         const files = Object.entries(change(current)).map(([name, content]) => ({
           name,
           content,
@@ -59,3 +62,10 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
     },
   }
 }
+
+/** The lines that part the sides would come to lie in different files, where nobody could tell the sides apart. */
+const isMerged = (path: string): MemoryError =>
+  new MemoryError(
+    `${path} holds both sides of a merge: choose what stays, and remove the lines <<<<<<<, ======= and >>>>>>>; nothing was written`,
+    MemoryErrorCode.CONFLICT,
+  )

@@ -1,9 +1,7 @@
 import { join } from 'node:path'
-import { proseLines } from '@recall/core'
 import { withBothSides } from '../documents/archive-index.ts'
 import { isAsWritten } from '../documents/conversation.ts'
-import { linesOf } from '../documents/line-ends.ts'
-import { mergeMark, sidesOf } from '../documents/merge.ts'
+import { hasBothSides, sidesOf } from '../documents/merge.ts'
 import type { FileStore } from '../file-store.ts'
 import { replaceFile } from '../files/atomic-write.ts'
 import { type FileSystem, orAbsent } from '../files/file-system.ts'
@@ -59,14 +57,6 @@ function documentsOf(fileSystem: FileSystem, { root, layout }: FileStore): strin
       .map((name) => within(path, name)),
   )
   return [...new Set([layout.window, layout.archiveIndex, ...files])]
-}
-
-/** What an agent or a person quotes in fenced code does not count; front matter does. */
-function hasBothSides(content: string): boolean {
-  const lines = linesOf(content.replace(/^---[ \t]*(?=\r?\n)/, ''))
-  const isProse = proseLines(lines)
-  const marks = lines.flatMap((line, i) => (isProse[i] ? (mergeMark(line) ?? []) : []))
-  return /<\|?=+>/.test(marks.join(''))
 }
 
 /** Two whole archives of which a file holds both. What an archive quotes of other merges fails the proof. */

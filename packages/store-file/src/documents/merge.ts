@@ -1,3 +1,4 @@
+import { proseLines } from '@recall/core'
 import { linesOf } from './line-ends.ts'
 
 /**
@@ -22,6 +23,17 @@ export function sidesOf(content: string): [mine: string, theirs: string] | null 
     }
   }
   return isMerged && part === 'both' ? [mine, theirs] : null
+}
+
+/**
+ * Whether version control left both sides of a merge in a file. What an agent or a person quotes in fenced code does
+ * not count; front matter does.
+ */
+export function hasBothSides(content: string): boolean {
+  const lines = linesOf(content.replace(/^---[ \t]*(?=\r?\n)/, ''))
+  const isProse = proseLines(lines)
+  const marks = lines.flatMap((line, i) => (isProse[i] ? (mergeMark(line) ?? []) : []))
+  return /<\|?=+>/.test(marks.join(''))
 }
 
 /** The letter of the line that begins a side of a merge, ends it, or stands between two. */
