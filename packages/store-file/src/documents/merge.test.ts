@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { sidesOf } from './merge.ts'
+import { hasBothSides, sidesOf } from './merge.ts'
 
 it('tells the two sides of a merge apart, with and without what both come from', () => {
   const merged =
@@ -24,4 +24,11 @@ it('finds no sides where none begins, or none ends', () => {
     '<<<<<<<HEAD\n',
   ])
     expect(sidesOf(text)).toBe(null)
+})
+
+it('finds both sides of a note that holds JSON, and none in what a note quotes', () => {
+  const side = (n: number) => `updated: "2026-11-27T07:22:4${n}.000Z"\n---\n\`\`\`json\n{ "at": ${n}\n`
+  const note = `---\nkey: "a:b"\n<<<<<<< HEAD\n${side(1)}=======\n${side(2)}>>>>>>> 51fb131\n}\n\`\`\`\n`
+  expect(hasBothSides(note)).toBe(true)
+  expect(hasBothSides('```\n<<<<<<< HEAD\n=======\n>>>>>>> 51fb131\n```\n')).toBe(false)
 })

@@ -33,7 +33,8 @@ export function hasBothSides(content: string): boolean {
   const lines = linesOf(content.replace(/^---[ \t]*(?=\r?\n)/, ''))
   const isProse = proseLines(lines)
   const marks = lines.flatMap((line, i) => (isProse[i] ? (mergeMark(line) ?? []) : []))
-  return /<\|?=+>/.test(marks.join(''))
+  // A side may begin outside a fence and end within: both sides of a JSON note open one.
+  return /<\|?=+>/.test(marks.join('')) || (marks.includes('<') && sidesOf(content) !== null)
 }
 
 /** The letter of the line that begins a side of a merge, ends it, or stands between two. */
