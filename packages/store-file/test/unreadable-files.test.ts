@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
@@ -31,6 +31,19 @@ describe('a file that cannot be read', () => {
     writeFileSync(at('MEMORY.md'), bytes)
     await failure(memory.write('long-term', 'MEMORY.md#people', 'Ada'), 'MEMORY_CORRUPTION')
     expect(readFileSync(at('MEMORY.md'))).toEqual(bytes)
+    await memory.close()
+  })
+
+  it('because a merge left both sides in its front matter is not written over, and says why', async () => {
+    const { memory, at } = await open()
+    await memory.write('long-term', 'project:deploys', 'the harbour')
+    const [name = ''] = readdirSync(at('long-term'))
+    const path = at(`long-term/${name}`)
+    const merged = readFileSync(path, 'utf8').replace('updated:', '<<<<<<< HEAD\nupdated:')
+    writeFileSync(path, merged)
+    const message = await failure(memory.write('long-term', 'project:deploys', 'new'), 'MEMORY_CONFLICT')
+    expect(message).toMatch(/deploys.* \(front matter is not YAML: .*\): mend that, or rename the file/)
+    expect(readFileSync(path, 'utf8')).toBe(merged)
     await memory.close()
   })
 

@@ -10,6 +10,7 @@ import {
   MemoryErrorCode,
 } from '@recall/core'
 import type { FileEntry } from '../documents/file-entry.ts'
+import { parseFrontMatter } from '../documents/front-matter.ts'
 import { parseNote } from '../documents/note.ts'
 import { sectionOf } from '../documents/sections.ts'
 import { windowEntries } from '../documents/window.ts'
@@ -177,7 +178,10 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
   const refuseForeignFile = (path: string, address: Address): void => {
     if (!fileSystem.existsSync(path) || readNote(address)) return
     const { scope, key } = address
-    const message = `${path} already holds another memory than '${key}': rename that file`
+    const { problem } = parseFrontMatter(read(path)?.content ?? '')
+    const message = problem
+      ? `${path} does not tell whether it holds '${key}' (${problem}): mend that, or rename the file`
+      : `${path} already holds another memory than '${key}': rename that file`
     throw new MemoryError(message, MemoryErrorCode.CONFLICT, { scope, key, details: { path } })
   }
 
