@@ -24,22 +24,24 @@ export interface ArchiveHead {
 const headLength = 8 * 1024
 
 /** The archives of a memory, or what is named otherwise in their folders, by folder and name. */
-export function archiveHeads(
+export const archiveHeads = (fileSystem: FileSystem, store: FileStore, named = archiveFile): ArchiveHead[] =>
+  archivePlaces(fileSystem, store, named).map(({ folder, name }) => {
+    const path = within(folder, name)
+    const beginning = readBeginning(fileSystem, fromShown(store.root, path), headLength) ?? ''
+    return { folder, name, path, number: archiveNumber(name), ...factsIn(beginning, name) }
+  })
+
+const archivePlaces = (
   fileSystem: FileSystem,
   { root, layout }: FileStore,
-  named = archiveFile,
-): ArchiveHead[] {
-  return archiveFoldersOf(layout).flatMap((folder) =>
+  named: RegExp,
+): Pick<ArchiveHead, 'folder' | 'name'>[] =>
+  archiveFoldersOf(layout).flatMap((folder) =>
     (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder))) ?? [])
       .filter((name) => named.test(name))
       .sort()
-      .map((name) => {
-        const path = within(folder, name)
-        const beginning = readBeginning(fileSystem, fromShown(root, path), headLength) ?? ''
-        return { folder, name, path, number: archiveNumber(name), ...factsIn(beginning, name) }
-      }),
+      .map((name) => ({ folder, name })),
   )
-}
 
 function factsIn(beginning: string, name: string): Pick<ArchiveHead, 'session' | 'part' | 'isMerged'> {
   const { session, part = 1 } = parseConversation(beginning, archiveNumber(name), name, { modified: 0 })
@@ -49,7 +51,7 @@ function factsIn(beginning: string, name: string): Pick<ArchiveHead, 'session' |
 
 /** Where an archive may be put that has no number of its own, below the root. */
 export function nextArchivePath(fileSystem: FileSystem, store: FileStore): string {
-  const { layout } = store
-  const last = archiveHeads(fileSystem, store).reduce((most, { number }) => Math.max(most, number), 0)
-  return within(layout.archives, archiveName(layout, last + 1))
+  const numbers = archivePlaces(fileSystem, store, archiveFile).map(({ name }) => archiveNumber(name))
+  const last = numbers.reduce((most, number) => Math.max(most, number), 0)
+  return within(store.layout.archives, archiveName(store.layout, last + 1))
 }
