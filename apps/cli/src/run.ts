@@ -18,11 +18,12 @@ function asksFor(argv: readonly string[], ...options: string[]): boolean {
 
 const commonOption = /^--(?:json$|(?:root|layout)(?:=|$))/
 
-/** Moves common options that stand before the command behind it. */
+/** Moves common options that stand before the command right behind it: those that follow count for more. */
 function commandFirst(argv: readonly string[]): readonly string[] {
   let at = 0
   while (commonOption.test(argv[at] ?? '')) at += argv[at] === '--root' || argv[at] === '--layout' ? 2 : 1
-  return at === 0 || at >= argv.length ? argv : [...argv.slice(at), ...argv.slice(0, at)]
+  const [name, ...rest] = argv.slice(at)
+  return name === undefined ? argv : [name, ...argv.slice(0, at), ...rest]
 }
 
 /**

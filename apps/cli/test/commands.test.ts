@@ -123,6 +123,13 @@ describe('the rest', () => {
     expect((await shell.run(...options, 'status')).out).toMatch(/^\{/)
   })
 
+  it('takes a common option behind the command for the one before it, and no argument behind -- for an option', async () => {
+    const { root } = await shellWithSession()
+    const shell = createShell(temporaryFolder())
+    expect((await shell.run('--root', join(root, 'gone'), 'status', '--root', root)).code).toBe(0)
+    expect((await shell.run('--root', root, 'search', '--', 'pool')).code).toBe(0)
+  })
+
   it.each([
     [['import', '--since', '2026-02-31', '.'], "'2026-02-31' is not a date such as 2026-03-01"],
     [['import', '--since', '5', '.'], "'5' is not a date such as 2026-03-01"],
