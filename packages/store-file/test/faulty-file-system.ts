@@ -27,7 +27,13 @@ function intercept(before: (name: string, count: number) => void): FaultyFileSys
       if (name === 'realpathSync') return original
       return (...given: unknown[]) => {
         if (mutating.has(name)) calls.push({ name, target: given[0] })
-        before(name, calls.length)
+        try {
+          before(name, calls.length)
+        } catch (error) {
+          // As on Linux, where a file is closed even if that fails, and when a process dies.
+          if (name === 'closeSync') original(...given)
+          throw error
+        }
         return original(...given)
       }
     },
