@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
 import { damage } from './damage-file.ts'
 import { answers, fill, internal } from './index-answers.ts'
+import { isPosix } from './platform.ts'
 import { seededRandom } from './random.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
@@ -97,7 +98,7 @@ describe('a damaged index', () => {
   })
 })
 
-describe('an index that is deleted while it is open', () => {
+describe.runIf(isPosix)('an index that is deleted while it is open', () => {
   it.each([
     ['index.db'],
     ['index.db-wal'],

@@ -1,9 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
 import { failure, keysOf, open } from './memory-in-files.ts'
+import { temporaryRoot } from './temporary-root.ts'
 
 // The machine may be busy with other tests.
 vi.setConfig({ testTimeout: 300_000 })
@@ -14,7 +16,9 @@ describe('a file that cannot be read', () => {
     await memory.write('long-term', 'good', 'the harbour')
     const bytes = Buffer.from([0x68, 0xff, 0xfe, 0x61])
     writeFileSync(at('long-term/bad.md'), bytes)
-    symlinkSync('/etc/hostname', at('long-term/link.md'))
+    const elsewhere = join(temporaryRoot(), 'note.md')
+    writeFileSync(elsewhere, 'the harbour')
+    symlinkSync(elsewhere, at('long-term/link.md'))
     expect(await keysOf(memory, 'harbour')).toEqual(['good'])
     expect(await failure(memory.read('long-term', 'bad'), 'MEMORY_CORRUPTION')).toContain('bad.md')
     await failure(memory.read('long-term', 'link'), 'MEMORY_FORBIDDEN')
