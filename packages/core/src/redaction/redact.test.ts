@@ -69,6 +69,7 @@ describe('redactText', () => {
     '"id": "toolu_01A09q90qw90lq917835lq9"',
     'conversation:ses_0123abcd45eff2NYIXZ3JVbt2Q',
     'the cursor eyJpZCI6MTIzNDU2Nzg5MH0 of the next page',
+    'sk-estimators-of-the-whole-pipeline, xoxo-from-all-of-us and SG.module.configuration',
     'npm_config_registry_mirror_for_the_whole_team=1',
     'recall_echo_writes_the_summary_of_every_session_into_the_window',
     'risk-assessment-for-the-whole-organisation and task-list',
