@@ -95,6 +95,11 @@ describe('redactText', () => {
     'the cookie: chocolate chip=the-best-of-the-lot',
     'const cookie = request.cookies.get(sessionName)',
     'curl -b cookies.txt https://example.com',
+    'curl -b theme=dark https://example.com',
+    'localhost\tFALSE\t/\tFALSE\t0\ttheme\tdark',
+    'connect.sid = name-of-the-session-cookie',
+    'https://service-account-of-ci@example.com/a',
+    'curl --user 1000:1000 https://example.com',
     'sessionId: 550e8400-e29b-41d4-a716-446655440000',
   ])('leaves alone: %s', (text) => {
     expect(redactText(text)).toEqual({ text, counts: {} })
