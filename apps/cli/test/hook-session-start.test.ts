@@ -151,6 +151,14 @@ it('tells a resumed session nothing a second time, and a compacted one again', a
   expect((await start('compact')).out).toContain('s1')
 })
 
+it('tells a resumed session again where the host has kept nothing of it', async () => {
+  const shell = createShell()
+  await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+  const input = event({ sessionId: 'n', source: 'resume', timestamp: 1, cwd: '/' })
+  const { out } = await shell.withInput(input).run('hook', 'session-start')
+  expect(JSON.parse(out)).toEqual({ additionalContext: expect.stringContaining('s1') })
+})
+
 it('empties the window with --clear once it was given, and keeps what comes later', async () => {
   const shell = createShell()
   await shell.run('archive', writeSession(shell.root, 's1', poolSession))

@@ -3,6 +3,7 @@ import {
   contextLimits,
   contextOutput,
   type HookInput,
+  isToldAlready,
   parseHookInput,
   silence,
   transcriptOf,
@@ -115,8 +116,7 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
     problems.push((error as Error).message)
   }
 
-  // A resumed session still has the context in its transcript.
-  const isTold = input.source === 'resume' || input.source === 'fork'
+  const isTold = isToldAlready(input)
   const warn = (text: string): void => {
     io.err(`recall: not told: ${text}\n`)
     problems.push(text)

@@ -18,6 +18,13 @@ const wantsJson: ReadonlySet<Host> = new Set(['cursor', 'gemini', 'copilot'])
 /** Hosts that show the person what a hook wants to tell them; the others refuse unknown members. */
 const showsNotices: ReadonlySet<Host> = new Set(['claude', 'codex', 'gemini'])
 
+/** Hosts that keep what was told at a start in none of the session's messages: a resumed one has it no more. */
+const losesContext: ReadonlySet<Host> = new Set(['copilot'])
+
+/** Whether a session that starts still has what it was told when it started before. */
+export const isToldAlready = ({ host, source }: HookInput): boolean =>
+  (source === 'resume' || source === 'fork') && !losesContext.has(host)
+
 /** What a hook prints when it has nothing to say. */
 export const silence = (host: Host): string => (wantsJson.has(host) ? '{}\n' : '')
 
