@@ -118,6 +118,22 @@ it('OpenCode goes on without a hook that hangs, also when what it started keeps 
   }
 })
 
+it('OpenCode is told for the session, and not for the title and the summary that it asks for itself', async () => {
+  const hooks = await openCodePlugin(await temporaryFolder(), 'console.log("the pool leaks")')
+  const systemOf = async (text: string): Promise<string | undefined> => {
+    const output = { system: [text] }
+    await hooks['experimental.chat.system.transform']({ sessionID: 's' }, output)
+    return output.system[0]
+  }
+  const own = [
+    'You are a title generator. You output ONLY a thread title.',
+    'You are a context summarization agent. You are given a conversation.',
+    'You are an anchored context summarization assistant for coding sessions.',
+  ]
+  for (const text of own) expect(await systemOf(text)).toBe(text)
+  expect(await systemOf('You are OpenCode.')).toBe('the pool leaks\n\n\nYou are OpenCode.')
+})
+
 describe('a prompt in OpenCode', () => {
   const echo = `process.stdin.on('data', (told) => {
     const { session_id, prompt } = JSON.parse(told)

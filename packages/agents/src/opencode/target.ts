@@ -47,6 +47,9 @@ const commands = {
   }
 }
 
+/** How the host's own requests for a title and a summary begin, which go by the session's id as well. */
+const ownRequest = /^You are an? (?:title generator|(?:anchored )?context summarization)\\b/
+
 /** What the hook prints; nothing when it fails or takes too long: memory never stands in the way. */
 const run = (command, input, seconds = ${hookSeconds('session-start')}) =>
   new Promise((resolve) => {
@@ -71,7 +74,7 @@ export const Recall = async ({ directory }) => {
       if (event.type === 'session.deleted' && id) contexts.delete(id)
     },
     'experimental.chat.system.transform': async ({ sessionID }, output) => {
-      if (!sessionID) return
+      if (!sessionID || ownRequest.test(output.system[0] ?? '')) return
       if (!contexts.has(sessionID)) contexts.set(sessionID, run(commands.start, inputOf(sessionID)))
       const context = await contexts.get(sessionID)
       // A second system block is refused by some servers, so it goes into the first.
