@@ -21,6 +21,18 @@ it('keeps tags that a person wrote: unknown, unclosed or in code', () => {
   }
 })
 
+it('leaves out of what a compaction printed the hooks that ran, not what they said', () => {
+  const hook = (event: string, end = '') =>
+    `${event} [/usr/bin/node /a b/[x] hook] completed successfully${end}`
+  const text = ['Compacted (ctrl+o to see full summary)', hook('PreCompact'), hook('PostCompact', ': saved')]
+  expect(separateMarkup(`<local-command-stdout>${text.join('\n')}</local-command-stdout>`).outputs).toEqual([
+    `Compacted (ctrl+o to see full summary)\n${hook('PostCompact', ': saved')}`,
+  ])
+  expect(separateMarkup(`<bash-stdout>${hook('PreCompact')}</bash-stdout>`).outputs).toEqual([
+    hook('PreCompact'),
+  ])
+})
+
 it('never changes a text without tags', () => {
   fc.assert(fc.property(fc.string(), (text) => text.includes('<') || said(text) === text))
 })

@@ -23,6 +23,9 @@ const known = new Set([
   'task-notification',
 ])
 
+/** What the host says of hooks that ran at a compaction; it names their command lines, and nothing of the session. */
+const hookNotes = /^(?:Pre|Post)Compact \[.*\] completed successfully(?:\n|$)/gm
+
 /** A sentence that the host writes after a notification; it belongs to the output. */
 const notificationTrailer = /^\s*Read the output file to retrieve the result: \S+[ \t]*(?:\n|$)/
 
@@ -42,7 +45,8 @@ export function separateMarkup(text: string): SeparatedText {
   for (let tag = findTag(0); tag !== null; tag = findTag(position)) {
     kept.push(text.slice(position, tag.start))
     position = tag.end
-    if (outputs.has(tag.name)) printed.push(tag.body)
+    if (tag.name === 'local-command-stdout') printed.push(tag.body.replace(hookNotes, ''))
+    else if (outputs.has(tag.name)) printed.push(tag.body)
     else if (tag.name === 'bash-input') kept.push(`! ${tag.body.trim()}`)
     else if (tag.name === 'command-name' || tag.name === 'command-args') {
       command ??= {}
