@@ -30,6 +30,30 @@ it('reads a rollout of Codex once, without what the host put in', async () => {
   ])
 })
 
+it('does not take the summary of a compaction for what the agent said', async () => {
+  const line = (type: string, payload: unknown) => ({ timestamp: '2026-11-20T09:00:00Z', type, payload })
+  const said = (text: string) =>
+    line('response_item', { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })
+  const told = line('compacted', { message: 'Here is the summary:\nThe pool leaked.\n' })
+  const { turns } = await readTranscript(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines(
+      line('session_meta', { id: 'c1' }),
+      said('It leaks.'),
+      line('compacted', { message: '' }),
+      said('The pool leaked.'),
+      line('event_msg', { type: 'token_count' }),
+      told,
+      said('The pool leaked.'),
+    ),
+  )
+  expect(turns).toEqual([
+    'assistant: It leaks.',
+    'assistant: (result) [compacted]',
+    'assistant: The pool leaked.',
+  ])
+})
+
 it('reads of the tools of Codex what ran, on which files, and whether it failed', async () => {
   const line = (type: string, payload: unknown) => ({ timestamp: '2026-11-20T09:00:00Z', type, payload })
   const item = (payload: unknown) => line('response_item', payload)

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
+import { compacted } from '../reading/compacted.ts'
 import { isRecord, toContentBlocks, toolName, toResultText, toToolInput } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
@@ -94,6 +95,8 @@ async function* readMessages(path: string, facts: ConversationFacts): AsyncGener
   const idOf = createMessageIds()
   const newIdOf = createMessageIds()
   const failed = new Set<string>()
+  // Only the line after it says that a message was a summary.
+  let last: Message[] = []
   for await (const { value } of readJsonLines(path, skip)) {
     if (!isRecord(value) || !isRecord(value.payload)) {
       skip(skippedKinds.notAMessage)
@@ -103,17 +106,30 @@ async function* readMessages(path: string, facts: ConversationFacts): AsyncGener
     if (typeof payload.cwd === 'string') facts.project ??= payload.cwd
     const failure = value.type === 'event_msg' ? failedCall(payload) : undefined
     if (failure !== undefined) failed.add(failure)
+    if (value.type === 'compacted') last = last.map((message) => withoutSummary(message, payload))
     if (value.type !== 'response_item') continue
     const item = readItem(payload, skip)
     if (item === null) continue
     const at = toInstant(value.timestamp)
     const id = item.before === null ? newIdOf(item.said) : idOf(item.before)
     const message = { id, ...item.said }
-    for (const part of ranCommand(message, commandFrame) ?? [message]) {
+    yield* last
+    last = (ranCommand(message, commandFrame) ?? [message]).map((part) => {
       const content = part.content.map((block) => toToolBlock(block, failed))
-      yield { ...part, content, ...(at === undefined ? {} : { at }) }
-    }
+      return { ...part, content, ...(at === undefined ? {} : { at }) }
+    })
   }
+  yield* last
+}
+
+/** A compaction repeats the summary that the agent was made to write just before it, after words of the host. */
+function withoutSummary(message: Message, { message: told }: Record<string, unknown>): Message {
+  const text = message.content
+    .map((block) => (block.type === 'text' ? block.text : ''))
+    .join('\n')
+    .trim()
+  const isSummary = message.role === 'assistant' && text !== '' && typeof told === 'string'
+  return isSummary && told.trim().endsWith(text) ? { ...message, content: [compacted] } : message
 }
 
 /** The call that an event says has failed; versions differ in the event. */

@@ -6,6 +6,7 @@ import {
   MemoryErrorCode,
   type Message,
 } from '@recall/core'
+import { compacted } from '../reading/compacted.ts'
 import { isRecord, toolName } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
 import { parseJson } from '../reading/read-json-lines.ts'
@@ -86,12 +87,6 @@ function toMessage(row: Row, query: Query, skip: Skip): Message[] {
     },
   ]
 }
-
-/**
- * Stands for a summary with which the host compacted the session: what it says is in the session already. Without it
- * a session would have fewer messages than where the summary was read, and count as another one.
- */
-const compacted: ContentBlock = { type: 'tool_result', toolUseId: '', content: '[compacted]' }
 
 function toBlocks(part: Record<string, unknown>, skip: Skip): ContentBlock[] {
   if (typeof part.type !== 'string') {
