@@ -68,7 +68,9 @@ describe('hook', () => {
     const starting = event({ session_id: 's2', hook_event_name: 'SessionStart', transcript_path: '/t.jsonl' })
     const { out, err } = await shell.withInput(starting).run('hook', 'session-start')
     expect(out).toContain('<recalled-memory ')
-    expect(err).toContain('ENOTDIR')
+    expect(err).toContain(
+      'memory/.recall/sessions cannot be read (ENOTDIR): see that it is a folder, and that this user may read there',
+    )
   })
 
   it('writes nothing when nothing is new, so that a full disk does not matter', async () => {

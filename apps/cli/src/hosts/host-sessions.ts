@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { splitAddress } from '@recall/agents'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type Layout, writeInternal } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 
@@ -117,8 +118,13 @@ function listFiles(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return []
+    throw new MemoryError(
+      `${folder} cannot be read (${code}): see that it is a folder, and that this user may read there`,
+      MemoryErrorCode.UNAVAILABLE,
+      { cause: error, details: { path: folder } },
+    )
   }
 }
 
