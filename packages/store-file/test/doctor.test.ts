@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -234,6 +235,19 @@ describe('the doctor', () => {
       await memory.close()
     },
   )
+
+  it('removes no archive that somebody added to since it was compared', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    const second = at('conversations/conversation-002.md')
+    copyFileSync(at('conversations/conversation-001.md'), second)
+    const exclusively = <T>(call: () => T): T => {
+      appendFileSync(second, 'And more.\n')
+      return store.exclusively(call)
+    }
+    checkUp(defaultFileSystem, { ...store, exclusively }, { deep: false, fix: true })
+    expect(readFileSync(second, 'utf8')).toContain('And more.')
+    await memory.close()
+  })
 
   it('names a session that stands twice in the window', async () => {
     const { store, memory, at } = await openWithArchives(1)

@@ -12,12 +12,16 @@ export function checkSameSessions(fileSystem: FileSystem, store: FileStore, repo
   const textOf = ({ path }: ArchiveHead): string | undefined =>
     orUnreadable(() => readText(fileSystem, fromShown(store.root, path)))
       ?.content.replaceAll('\r\n', '\n')
-      .replace(/^log: \d+\n/m, '')
-  const twice = archivedTwice(archiveHeads(fileSystem, store)).map((each) => {
-    const [first, second] = [textOf(each.first), textOf(each.second)]
-    return { ...each, isSame: first !== undefined && first === second }
-  })
-  const problemsOf = (found: typeof twice): string[] =>
+      .replace(/^---\nlog: \d+\n/, '')
+  const isSame = ({ first, second }: Pair): boolean => {
+    const text = textOf(first)
+    return text !== undefined && text === textOf(second)
+  }
+  const twice = archivedTwice(archiveHeads(fileSystem, store)).map((each) => ({
+    ...each,
+    isSame: isSame(each),
+  }))
+  const problemsOf = (found: readonly Pair[]): string[] =>
     found.map(({ first, second }) => `${second.path} holds the session that ${first.path} holds`)
   report(
     'sessions archived twice',
@@ -33,7 +37,9 @@ export function checkSameSessions(fileSystem: FileSystem, store: FileStore, repo
     "run 'recall doctor --fix' to remove the second of two that are the same",
     () =>
       store.exclusively(() => {
-        for (const { second } of same) removeFile(fileSystem, fromShown(store.root, second.path))
+        // What was added to one since is not removed.
+        for (const { second } of same.filter(isSame))
+          removeFile(fileSystem, fromShown(store.root, second.path))
       }),
   )
 }
