@@ -30,6 +30,8 @@ export function sidesOf(content: string): [mine: string, theirs: string] | null 
  * not count; front matter does.
  */
 export function hasBothSides(content: string): boolean {
+  // Most files are looked at for this alone.
+  if (!content.includes('<<<<<<<')) return false
   const lines = linesOf(content.replace(/^---[ \t]*(?=\r?\n)/, ''))
   const isProse = proseLines(lines)
   const marks = lines.flatMap((line, i) => (isProse[i] ? (mergeMark(line) ?? []) : []))
