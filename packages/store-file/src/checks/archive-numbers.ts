@@ -16,8 +16,8 @@ export function checkArchiveNumbers(fileSystem: FileSystem, store: FileStore, re
   const copies = archiveHeads(fileSystem, store, copyOfArchive)
   const isHere = ({ folder }: ArchiveHead): boolean => folder === layout.archives
   const found = [...doubled(fileSystem, store), ...copies].filter(isHere)
-  const problemOf = ({ path, number }: ArchiveHead): string =>
-    copyOfArchive.test(path.slice(layout.archives.length + 1))
+  const problemOf = ({ name, path, number }: ArchiveHead): string =>
+    copyOfArchive.test(name)
       ? `${path} is not read: it is another copy of archive ${number}`
       : `number ${number} is used twice`
   const movable = found.filter(({ session }) => session !== undefined)

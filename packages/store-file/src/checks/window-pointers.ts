@@ -13,22 +13,27 @@ export function checkWindowPointers(fileSystem: FileSystem, store: FileStore, re
   const { root, layout } = store
   const heads = archiveHeads(fileSystem, store)
   const below = folderOf(layout.window)
-  const problems: string[] = []
   const rightPointer = (sessionId: string, pointer: string): string => {
     const named = heads.find(({ path }) => path === posix.join(below, pointer))
     const right = heads.find(({ session, part }) => session === sessionId && part === 1)
     if (!right || named?.session === undefined || named.session === sessionId) return pointer
-    problems.push(`${layout.window} names ${pointer} for the session that ${right.path} holds`)
     return posix.relative(below, right.path)
   }
-  const mended = (): string => withPointers(readText(fileSystem, path)?.content ?? '', rightPointer)
   const path = join(root, layout.window)
-  mended()
+  const content = (): string => readText(fileSystem, path)?.content ?? ''
+  const problems: string[] = []
+  withPointers(content(), (sessionId, pointer) => {
+    const right = rightPointer(sessionId, pointer)
+    const holder = posix.join(below, right)
+    if (right !== pointer)
+      problems.push(`${layout.window} names ${pointer} for the session that ${holder} holds`)
+    return right
+  })
   report(
     'window',
-    [...problems],
+    problems,
     'names the archive of each session',
     "run 'recall doctor --fix' to name the right ones",
-    () => store.exclusively(() => replaceFile(fileSystem, path, mended())),
+    () => store.exclusively(() => replaceFile(fileSystem, path, withPointers(content(), rightPointer))),
   )
 }
