@@ -151,14 +151,21 @@ describe('the doctor', () => {
     await memory.close()
   })
 
-  it.each(['\n', '\r\n'])('gives each of two archives a file that a merge left in one', async (end) => {
+  it.each([
+    { mineEnds: '\n', theirsEnds: '\n' },
+    { mineEnds: '\r\n', theirsEnds: '\r\n' },
+    { mineEnds: '\n', theirsEnds: '\r\n' },
+  ])('gives each of two archives a file that a merge left in one: %j', async ({ mineEnds, theirsEnds }) => {
     const { store, memory, at } = await openWithArchives(3)
-    const [mine = '', theirs = ''] = [1, 3].map((n) =>
-      readFileSync(at(`conversations/conversation-00${n}.md`), 'utf8').replaceAll('\n', end),
-    )
+    const archive = (n: number, end: string): string =>
+      readFileSync(at(`conversations/conversation-00${n}.md`), 'utf8').replaceAll('\n', end)
+    const [mine, theirs] = [archive(1, mineEnds), archive(3, theirsEnds)]
     rmSync(at('conversations/conversation-003.md'))
-    const merged = `<<<<<<< HEAD\n${mine.slice(3 + end.length)}=======\n${theirs.slice(3 + end.length)}>>>>>>> 51fb131\n`
-    writeFileSync(at('conversations/conversation-001.md'), `---${end}${merged.replace(/(?<!\r)\n/g, end)}`)
+    const common = mineEnds === theirsEnds ? `---${mineEnds}` : ''
+    const sides = [mine, theirs].map((side) => side.slice(common.length))
+    const marks = ['<<<<<<< HEAD', '=======', '>>>>>>> 51fb131'].map((mark) => `${mark}${mineEnds}`)
+    const merged = `${common}${marks[0]}${sides[0]}${marks[1]}${sides[1]}${marks[2]}`
+    writeFileSync(at('conversations/conversation-001.md'), merged)
     const look = (fix: boolean) => checkUp(defaultFileSystem, store, { deep: false, fix })
     expect(look(false).find(({ check }) => check === 'merged archives')).toMatchObject({
       ok: false,

@@ -45,7 +45,7 @@ const archivePlaces = (
 
 function factsIn(beginning: string, name: string): Pick<ArchiveHead, 'session' | 'part' | 'isMerged'> {
   const { session, part = 1 } = parseConversation(beginning, archiveNumber(name), name, { modified: 0 })
-  const isMerged = /^---[ \t]*\r?\n(?:(?!---).*\n)*?<{7} /.test(beginning)
+  const isMerged = /^(?:---[ \t]*\r?\n(?:(?!---).*\n)*?)?<{7} /.test(beginning)
   return { ...(session === undefined ? {} : { session }), part, isMerged }
 }
 
