@@ -37,6 +37,19 @@ describe('status', () => {
     ])
   })
 
+  it.each(['memory/MEMORY.md', 'memory/EPHEMERAL.md'])(
+    'names %s while a merge is unfinished',
+    async (path) => {
+      const shell = await shellWithSession()
+      appendFileSync(join(shell.root, path), '\n<<<<<<< HEAD\nmine\n=======\nyours\n>>>>>>> 51fb131\n')
+      expect(await shell.json('status')).toMatchObject({
+        health: 'degraded',
+        reason: `${path} holds both sides of a merge: 'recall doctor' says what to do`,
+      })
+      expect((await shell.run('status')).code).toBe(1)
+    },
+  )
+
   it('says what becomes of a window that holds more sessions than it may', async () => {
     const shell = createShell()
     for (const name of ['a', 'b', 'c'])

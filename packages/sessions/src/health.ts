@@ -1,8 +1,8 @@
 export interface MemoryFacts {
   /** Which of them exist: the folder of the memory, its curated file, the place for archives. */
   present: { memory: boolean; curated: boolean; archives: boolean }
-  /** Why existing files could not be read. */
-  unread?: readonly string[]
+  /** What is wrong with files that exist. */
+  faults?: readonly string[]
 }
 
 export interface Health {
@@ -11,14 +11,14 @@ export interface Health {
   reason: string
 }
 
-/** `down` without the memory folder; `degraded` when the memory file or the archives are missing or unreadable. */
-export function assessHealth({ present, unread = [] }: MemoryFacts): Health {
+/** `down` without the memory folder; `degraded` when the memory file or the archives are missing, unreadable or half merged. */
+export function assessHealth({ present, faults = [] }: MemoryFacts): Health {
   if (!present.memory) return { health: 'down', reason: 'the memory folder does not exist' }
   const missing = [
     present.curated ? '' : 'the curated memory file',
     present.archives ? '' : 'the archive folder',
   ].filter((name) => name !== '')
-  if (missing.length === 0 && unread.length > 0) return { health: 'degraded', reason: unread.join('; ') }
+  if (missing.length === 0 && faults.length > 0) return { health: 'degraded', reason: faults.join('; ') }
   if (missing.length === 0) return { health: 'healthy', reason: '' }
   return {
     health: 'degraded',

@@ -4,6 +4,7 @@ import type { ReadConfig } from './default-config.ts'
 import { datesInTable } from './documents/archive-index.ts'
 import { stringsOf } from './documents/file-entry.ts'
 import { parseFrontMatter } from './documents/front-matter.ts'
+import { hasBothSides } from './documents/merge.ts'
 import { parseWindow } from './documents/window.ts'
 import { type FileSystem, orAbsent, orUnusable, statusOf } from './files/file-system.ts'
 import { fromShown, isInside } from './files/paths.ts'
@@ -26,8 +27,8 @@ export interface MemoryStatus {
   index: { fresh: boolean; documents: number }
   /** The sessions that ended last, the latest first. */
   recent: RecentArchive[]
-  /** Why files and folders could not be looked at. */
-  unread: string[]
+  /** What is wrong with files and folders: they cannot be read, or hold both sides of a merge. */
+  faults: string[]
   /** What is wrong with the configuration, if anything. */
   problem?: string
 }
@@ -72,21 +73,27 @@ function statusAt(
   layout: Layout,
   { config, problem }: ReadConfig,
 ): StatusAsRead {
-  const unread: string[] = []
+  const faults: string[] = []
   const readable = <T>(call: () => T | null): T | null => {
     try {
       return call()
     } catch (error) {
       if (!isMemoryError(error)) throw error
-      unread.push(error.message)
+      faults.push(error.message)
       return null
     }
   }
   const real = orAbsent(() => fileSystem.realpathSync.native(root)) ?? root
   for (const { path } of sourcesOf(fileSystem, root, layout))
     readable(() => isInside(fileSystem, real, fromShown(real, path)))
-  const curated = readable(() => readText(fileSystem, join(root, layout.curated)))
-  const window = readable(() => readText(fileSystem, join(root, layout.window)))
+  const document = (path: string): string => {
+    const content = readable(() => readText(fileSystem, join(root, path)))?.content ?? ''
+    if (hasBothSides(content))
+      faults.push(`${path} holds both sides of a merge: 'recall doctor' says what to do`)
+    return content
+  }
+  const curated = document(layout.curated)
+  const window = document(layout.window)
   const names = orAbsent(() => fileSystem.readdirSync(join(root, layout.archives)))
   const archives = (names ?? []).filter((name) => archiveFile.test(name))
   const table = readable(() => readText(fileSystem, join(root, layout.archiveIndex)))
@@ -98,9 +105,9 @@ function statusAt(
       curated: fileSystem.existsSync(join(root, layout.curated)),
       archives: names !== null,
     },
-    memory: { lines: curated ? countLines(curated.content) : 0, limit: memoryLineLimit },
+    memory: { lines: countLines(curated), limit: memoryLineLimit },
     ephemeral: {
-      entries: parseWindow(window?.content ?? '').filter(({ session }) => session).length,
+      entries: parseWindow(window).filter(({ session }) => session).length,
       max: config.ephemeral.maxEntries,
     },
     archives: {
@@ -112,7 +119,7 @@ function statusAt(
       const file = readable(() => readText(fileSystem, join(root, layout.archives, name)))
       return file ? [recentArchive(file, name)] : []
     }),
-    unread,
+    faults,
     ...(problem ? { problem } : {}),
   }
 }
