@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -144,17 +145,20 @@ describe('init at a terminal', () => {
     expect(await createShell(temporaryFolder(), 'both').run('init')).toMatchObject({ code: 2 })
   })
 
-  it('makes a root that nobody else can look into, and leaves one that is there as it is', async () => {
+  it('makes a memory that nobody else can look into, and leaves one that is there as it is', async () => {
     const shell = createShell()
     const modeOf = (path: string): number => statSync(path).mode & 0o777
     await shell.run('init', 'mine')
     expect(modeOf(join(shell.root, 'mine'))).toBe(0o700)
     await shell.run('archive', writeSession(shell.root, 's', poolSession), '--root', join(shell.root, 'new'))
     expect(modeOf(join(shell.root, 'new'))).toBe(0o700)
-    const shared = join(shell.root, 'shared')
-    mkdirSync(shared)
-    const mode = modeOf(shared)
-    await shell.run('init', 'shared')
-    expect([modeOf(shared), modeOf(join(shared, 'memory'))]).toEqual([mode, mode])
+    const project = join(shell.root, 'project')
+    mkdirSync(project)
+    chmodSync(project, 0o755)
+    await shell.run('init', 'project')
+    expect([modeOf(project), modeOf(join(project, 'memory'))]).toEqual([0o755, 0o700])
+    chmodSync(join(project, 'memory'), 0o770)
+    await shell.run('init', 'project')
+    expect(modeOf(join(project, 'memory'))).toBe(0o770)
   })
 })

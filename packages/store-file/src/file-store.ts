@@ -18,8 +18,9 @@ import { createAccessLog } from './entries/access-log.ts'
 import { createEntryFiles } from './entries/entry-files.ts'
 import { createEntryWriter } from './entries/entry-writer.ts'
 import { createErasures } from './erasures.ts'
-import { ensureFolder, writing } from './files/atomic-write.ts'
+import { writing } from './files/atomic-write.ts'
 import { type FileSystem, statusOf } from './files/file-system.ts'
+import { ensureWithin } from './files/folders.ts'
 import { isInside, refuseLinks, shownPath } from './files/paths.ts'
 import { finishJournal, journalPath } from './files/transaction.ts'
 import { type Layout, placesOf } from './layout/layout.ts'
@@ -148,7 +149,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   const prepareFolder = (folder: string): void => {
     assertPresent()
     if (!isInside(fileSystem, root, folder)) {
-      writing(folder, () => ensureFolder(fileSystem, folder))
+      writing(folder, () => ensureWithin(fileSystem, root, folder))
       isInside(fileSystem, root, folder)
       device = memoryDevice()
     }

@@ -1,9 +1,10 @@
 import { dirname, join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type ProcessIdentity, pause, thisProcess } from '@recall/core/process'
-import { createFile, ensureFolder, writing } from './files/atomic-write.ts'
+import { createFile, writing } from './files/atomic-write.ts'
 import { type FileStamp, isUnchanged, stampAt } from './files/file-stamp.ts'
 import { type FileSystem, orAbsent, overwriteInPlace, statusOf } from './files/file-system.ts'
+import { ensureInternal } from './files/folders.ts'
 import type { Database, OpenDatabase } from './sqlite/driver.ts'
 import { isBusy, isDamage } from './sqlite/errors.ts'
 
@@ -149,7 +150,7 @@ function createLockFile(fileSystem: FileSystem, openDatabase: OpenDatabase, path
   const open = (): Database => {
     if (!opened) {
       const folder = dirname(path)
-      ensureFolder(fileSystem, folder)
+      ensureInternal(fileSystem, folder)
       if (!statusOf(fileSystem, path)) keepOutOfGit(fileSystem, folder)
       const database = openDatabase(path)
       // SQLite's own busy handler backs off further and further, and would starve some of many writers.

@@ -3,10 +3,11 @@ import { type Address, type JsonValue, redactJson } from '@recall/core'
 import * as z from 'zod/mini'
 import { sectionOf } from './documents/sections.ts'
 import type { FileStore } from './file-store.ts'
-import { appendDurably, ensureFolder } from './files/atomic-write.ts'
+import { appendDurably } from './files/atomic-write.ts'
 import { sha256 } from './files/digest.ts'
 import { type FileStamp, sameStamp, stampAt } from './files/file-stamp.ts'
 import type { FileSystem } from './files/file-system.ts'
+import { ensureInternal } from './files/folders.ts'
 import { readText } from './files/read-text.ts'
 
 const tombstoneSchema = z.object({
@@ -69,7 +70,7 @@ function append(
 ): void {
   if (marks.length === 0) return
   const folder = join(root, layout.internal)
-  ensureFolder(fileSystem, folder)
+  ensureInternal(fileSystem, folder)
   const lines = marks.map((mark) => `${JSON.stringify(mark)}\n`)
   // A crash may have torn the previous line: start a new one, so that this one stays readable.
   appendDurably(fileSystem, join(folder, tombstoneFile), `\n${lines.join('')}`)

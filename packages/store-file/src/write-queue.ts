@@ -3,8 +3,9 @@ import { MemoryError, MemoryErrorCode, memoryScopes } from '@recall/core'
 import { type QueueItem, queueCapacity, queueIsFull, type WriteQueue } from '@recall/core/protocol'
 import * as z from 'zod/mini'
 import { anyJson } from './documents/any-json.ts'
-import { createFile, ensureFolder, removeFile, replaceFile, sweepLeftovers } from './files/atomic-write.ts'
+import { createFile, removeFile, replaceFile, sweepLeftovers } from './files/atomic-write.ts'
 import { defaultFileSystem, type FileSystem, orAbsent } from './files/file-system.ts'
+import { ensureFolder, onlyUser } from './files/folders.ts'
 import { type Database, loadSqlite } from './sqlite/driver.ts'
 import { isBusy } from './sqlite/errors.ts'
 
@@ -45,7 +46,7 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
   const { capacity = queueCapacity, fileSystem = defaultFileSystem } = options
   const folder = resolve(options.folder)
   const openDatabase = await loadSqlite()
-  ensureFolder(fileSystem, folder)
+  ensureFolder(fileSystem, folder, onlyUser)
   let lock: Database | undefined
   let held = false
 

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  appendDurably,
-  createFile,
-  ensureFolder,
-  removeFile,
-  replaceFile,
-} from '../src/files/atomic-write.ts'
+import { appendDurably, createFile, removeFile, replaceFile } from '../src/files/atomic-write.ts'
 import type { FileSystem } from '../src/files/file-system.ts'
+import { ensureFolder } from '../src/files/folders.ts'
 import { applyChanges, finishJournal } from '../src/files/transaction.ts'
 import { isPosix } from './platform.ts'
 import { type DiskState, simulateDisk } from './simulated-disk.ts'

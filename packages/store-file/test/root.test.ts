@@ -1,13 +1,15 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { isMemoryError, MemoryErrorCode } from '@recall/core'
-import { expect, it } from 'vitest'
+import { conversationType, isMemoryError, MemoryErrorCode } from '@recall/core'
+import { describe, expect, it } from 'vitest'
 import { defaultConfig } from '../src/default-config.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { layouts } from '../src/layout/layout.ts'
 import { openFileMemory } from '../src/open-file-memory.ts'
 import { readStatus } from '../src/status.ts'
+import { isPosix } from './platform.ts'
+import { archiveOf } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 it('refuses a setting that is none before it creates the root', async () => {
@@ -74,4 +76,43 @@ it('a root that its owner does not let anybody read is refused in a sentence', a
   expect(() => readStatus(fileSystem, root, layouts.entity, { config: defaultConfig })).toThrow(
     expect.objectContaining(refusal),
   )
+})
+
+describe.runIf(isPosix)('in a root that others may enter', () => {
+  const modeOf = (path: string): number => statSync(path).mode & 0o777
+
+  it.each([
+    { layout: 'entity' as const, private: ['memory'] },
+    { layout: 'user' as const, private: ['memory', 'memories'] },
+  ])('only the user may enter what a memory of the $layout layout creates', async (each) => {
+    const root = temporaryRoot()
+    chmodSync(root, 0o755)
+    const memory = await openFileMemory({ root, layout: each.layout })
+    await memory.write('long-term', 'walrus', 'It waits.')
+    await memory.write('episodic', 'conversation:s1', archiveOf('s1', 1), { type: conversationType })
+    for (const folder of each.private) expect(modeOf(join(root, folder))).toBe(0o700)
+    expect(modeOf(root)).toBe(0o755)
+    await memory.close()
+  })
+
+  it('only the user may enter archives that lie elsewhere', async () => {
+    const root = temporaryRoot()
+    writeFileSync(join(root, '.recall-echo.json'), '{"paths":{"conversations":"notes/sessions"}}')
+    const memory = await openFileMemory({ root })
+    await memory.write('episodic', 'conversation:s1', archiveOf('s1', 1), { type: conversationType })
+    expect(modeOf(join(root, 'notes'))).toBe(0o700)
+    expect(existsSync(join(root, 'notes/sessions'))).toBe(true)
+    await memory.close()
+  })
+
+  it('a memory that a group may enter stays as it is', async () => {
+    const root = temporaryRoot()
+    mkdirSync(join(root, 'memory'))
+    chmodSync(join(root, 'memory'), 0o770)
+    const memory = await openFileMemory({ root })
+    await memory.write('long-term', 'walrus', 'It waits.')
+    expect(modeOf(join(root, 'memory'))).toBe(0o770)
+    expect(modeOf(join(root, 'memory/long-term')) & 0o050).toBe(0o050)
+    await memory.close()
+  })
 })

@@ -112,8 +112,8 @@ function createMemory(root: string, layout: Layout, isDry: boolean): CreatedMemo
     for (let level = path; !existsSync(level) && !memory.folders.includes(level); level = dirname(level)) {
       memory.folders.push(level)
     }
-    // Like a store that creates its root: only the user may read it.
-    if (!isDry) createFolder(path, ...(path === root ? [0o700] : []))
+    // Like a store that creates its folders: only the user may enter them.
+    if (!isDry) createFolder(path, 0o700)
   }
   const file = (path: string, content: string): void => {
     const full = join(root, path)

@@ -156,7 +156,7 @@ function entityRootIn(config: JsonValue): string | undefined {
 
 /** The curated file and the place for archives, where they are missing. */
 function createMissing(root: string, { layout: { curated, archives } }: InspectedMemory): void {
-  for (const folder of [dirname(curated), archives]) createFolder(join(root, folder))
+  for (const folder of [dirname(curated), archives]) createFolder(join(root, folder), 0o700)
   try {
     writeFileSync(join(root, curated), '# Memory\n', { flag: 'wx' })
   } catch (error) {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { FileStore } from '../file-store.ts'
-import { syncFolder } from '../files/atomic-write.ts'
 import type { FileSystem } from '../files/file-system.ts'
+import { syncFolder } from '../files/folders.ts'
 import { fromShown } from '../files/paths.ts'
 import { archiveName, copyOfArchive } from '../layout/layout.ts'
 import { type ArchiveHead, archiveHeads, nextArchivePath } from './archive-heads.ts'

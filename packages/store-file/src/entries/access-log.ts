@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Address, Entry } from '@recall/core'
-import { ensureFolder } from '../files/atomic-write.ts'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
+import { ensureInternal } from '../files/folders.ts'
 import { removeSetAside, setAside } from '../sqlite/damage.ts'
 import { createStatements, type Database, type OpenDatabase } from '../sqlite/driver.ts'
 import { isBusy, isDamage, isDiskFull, isUnwritable } from '../sqlite/errors.ts'
@@ -60,7 +60,7 @@ export function createAccessLog(
     // The file was deleted or replaced: nobody would see what is counted in the old one.
     if (opened && opened.inode !== present) close()
     if (opened || isReadOnly || (!create && present === undefined)) return opened
-    ensureFolder(fileSystem, folder)
+    ensureInternal(fileSystem, folder)
     const database = openDatabase(path)
     try {
       database.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA synchronous = NORMAL`)

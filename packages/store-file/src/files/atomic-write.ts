@@ -3,6 +3,7 @@ import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { isGone, thisProcess } from '@recall/core/process'
 import { randomName } from './digest.ts'
 import { errorCode, type FileSystem, orAbsent, statusOf } from './file-system.ts'
+import { syncFolder } from './folders.ts'
 
 /** Unfinished files say which process writes them and where it runs, so that a dead one's can be swept. */
 export const temporaryName = /^\.tmp-(\d+)-([0-9a-f]{8})[0-9a-f]+$/
@@ -150,36 +151,6 @@ export function removeFile(fileSystem: FileSystem, path: string): boolean {
 export function removeFiles(fileSystem: FileSystem, paths: readonly string[]): void {
   for (const path of paths) writing(path, () => orAbsent(() => fileSystem.unlinkSync(path)))
   for (const folder of new Set(paths.map(dirname))) writing(folder, () => syncFolder(fileSystem, folder))
-}
-
-/** Makes the names in a folder durable. Windows cannot open folders and needs no such call. */
-export function syncFolder(fileSystem: FileSystem, folder: string): void {
-  if (process.platform === 'win32') return
-  const descriptor = fileSystem.openSync(folder, 'r')
-  try {
-    fileSystem.fsyncSync(descriptor)
-  } finally {
-    fileSystem.closeSync(descriptor)
-  }
-}
-
-/**
- * Creates a folder, level by level, and makes its name durable; does nothing when it exists. Node's own recursive call
- * says of a read-only disk that the folder is missing, and below `/proc` it never returns.
- */
-export function ensureFolder(fileSystem: FileSystem, folder: string): void {
-  if (fileSystem.existsSync(folder)) return
-  // Each new level is a name in the level above it.
-  const above = dirname(folder)
-  // A drive has nothing above it.
-  if (above !== folder) ensureFolder(fileSystem, above)
-  try {
-    fileSystem.mkdirSync(folder)
-  } catch (error) {
-    // Another process was faster.
-    if (!fileSystem.existsSync(folder)) throw error
-  }
-  syncFolder(fileSystem, dirname(folder))
 }
 
 /** Runs a call that writes to `path`; gives every failure a code and the path. */

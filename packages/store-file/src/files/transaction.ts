@@ -1,16 +1,10 @@
 import { basename, dirname, join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import * as z from 'zod/mini'
-import {
-  removeFile,
-  replaceFile,
-  syncFolder,
-  temporaryName,
-  writeTemporary,
-  writing,
-} from './atomic-write.ts'
+import { removeFile, replaceFile, temporaryName, writeTemporary, writing } from './atomic-write.ts'
 import { sha256 } from './digest.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
+import { syncFolder } from './folders.ts'
 import { folderOf, fromShown, isInside, shownPath } from './paths.ts'
 
 /** One file to write, or with `content: null` to remove. Paths are absolute. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { ensureFolder, writing } from '../files/atomic-write.ts'
+import { writing } from '../files/atomic-write.ts'
 import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
+import { ensureInternal } from '../files/folders.ts'
 import { passesCheck, setAside } from '../sqlite/damage.ts'
 import { type Database, type OpenDatabase, valuesOf } from '../sqlite/driver.ts'
 import { isBusy, isDamage, isHeldOpen, isUnwritable } from '../sqlite/errors.ts'
@@ -42,7 +43,7 @@ export function openIndexFile(options: IndexFileOptions, attempt = 1): OpenedInd
   const { fileSystem, openDatabase, folder, inUse, exclusively } = options
   const path = join(folder, indexName)
   try {
-    ensureFolder(fileSystem, folder)
+    ensureInternal(fileSystem, folder)
     const inode = inodeOf(fileSystem, path)
     const sealed = readSeal(fileSystem, folder) !== null
     // A killed writer leaves a log behind. Without one the file is as it was closed, or something else changed it.

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { ensureFolder, writing } from '../files/atomic-write.ts'
+import { writing } from '../files/atomic-write.ts'
 import { type FileSystem, orAbsent } from '../files/file-system.ts'
+import { ensureFolder } from '../files/folders.ts'
 import { isAbandoned, ownedName } from '../files/owned-name.ts'
 import { isDiskFull } from '../sqlite/errors.ts'
 

@@ -1,6 +1,7 @@
-import { syncFolder, writeTemporary, writing } from '../files/atomic-write.ts'
+import { writeTemporary, writing } from '../files/atomic-write.ts'
 import { randomName } from '../files/digest.ts'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
+import { syncFolder } from '../files/folders.ts'
 import {
   hashLength,
   headerBytes,

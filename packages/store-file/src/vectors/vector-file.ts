@@ -1,7 +1,7 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { ensureFolder } from '../files/atomic-write.ts'
 import { randomName } from '../files/digest.ts'
 import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
+import { ensureInternal } from '../files/folders.ts'
 import { createScannedRows, largest, type Question } from './scanned-rows.ts'
 import {
   type Header,
@@ -212,7 +212,7 @@ function create(fileSystem: FileSystem, folder: string, space: VectorSpace): voi
   const { model, dimensions } = space
   const header: Header = { model, dimensions, generation: randomName() }
   const bytes = headerBytes(header)
-  ensureFolder(fileSystem, folder)
+  ensureInternal(fileSystem, folder)
   removeVectorFile(fileSystem, folder)
   writeAt(fileSystem, paths.exact, Buffer.alloc(0), 0)
   writeAt(fileSystem, paths.rows, bytes, 0)

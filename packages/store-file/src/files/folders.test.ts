@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { ensureFolder } from './atomic-write.ts'
 import { defaultFileSystem } from './file-system.ts'
+import { ensureFolder } from './folders.ts'
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'recall-folders-'))
