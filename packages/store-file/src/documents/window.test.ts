@@ -70,6 +70,14 @@ describe('the window', () => {
     expect(notesIn(`${content}\n---\n\nBelow\n`)).toBe(`${notes}\n\nBelow`)
   })
 
+  it('tells on which line a session or a note begins', () => {
+    const content = `# Now\n\n---\n\n${withSession('', session('a'), 'a')}\n---\n\n \nNote\n`
+    const lines = content.split('\n')
+    const begins = windowEntries(content, { modified: 0 }).map(({ line }) => lines[line - 1])
+    expect(begins).toEqual([expect.stringContaining('## Session a'), 'Note'])
+    expect(windowEntries('\n\nNote\n', { modified: 0 })).toMatchObject([{ line: 3 }])
+  })
+
   it('finds no session in the code of a note', () => {
     const shown = withSession('', session('shown'), 'x')
     const note = `So it looks:\n\n\`\`\`md\n---\n\n${shown}\n---\n\`\`\`\n`

@@ -195,7 +195,7 @@ export function windowEntries(content: string, { modified }: FileTimes): FileEnt
       text: text.trim(),
       created: ended,
       updated: ended,
-      line,
+      line: line + blankLinesAbove(text),
       fields: { ...session },
     })
   }
@@ -231,9 +231,12 @@ function notesOf(blocks: readonly Block[]): { text: string; line: number }[] {
     const from = run.findIndex(isNote)
     if (from === -1) return []
     const [first, ...others] = run.slice(from, run.findLastIndex(isNote) + 1) as [Block, ...Block[]]
-    return [{ text: `${first.text}${printBlocks(others)}`.trim(), line: first.line }]
+    const text = `${first.text}${printBlocks(others)}`
+    return [{ text: text.trim(), line: first.line + blankLinesAbove(text) }]
   })
 }
+
+const blankLinesAbove = (text: string): number => linesOf(text).findIndex((each) => each.trim() !== '')
 
 const permanent = { tags: [] as string[], ttl: null, expires: null }
 
