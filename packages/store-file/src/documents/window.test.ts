@@ -71,10 +71,12 @@ describe('the window', () => {
   })
 
   it('tells on which line a session or a note begins', () => {
-    const content = `# Now\n\n---\n\n${withSession('', session('a'), 'a')}\n---\n\n \nNote\n`
+    const [a, b] = ['a', 'b'].map((id) => withSession('', session(id), id))
+    const content = `# Now\n\n---\n\n${a}${b}\n---\n\n \nNote\n`
     const lines = content.split('\n')
     const begins = windowEntries(content, { modified: 0 }).map(({ line }) => lines[line - 1])
-    expect(begins).toEqual([expect.stringContaining('## Session a'), 'Note'])
+    const sessions = ['## Session a', '## Session b'].map((text) => expect.stringContaining(text))
+    expect(begins).toEqual([...sessions, 'Note'])
     expect(windowEntries('\n\nNote\n', { modified: 0 })).toMatchObject([{ line: 3 }])
   })
 
@@ -85,6 +87,12 @@ describe('the window', () => {
     expect(parseWindow(content).map((block) => block.session?.sessionId ?? null)).toEqual([null, 'a'])
     expect(notesIn(content)).toBe(note.trim())
     expect(withoutBlocks(content, (key) => key !== 'session:shown')).toBe(null)
+    expect(notesIn(`${withSession('', session('a'), 'a')}\n---\n\n${note}`)).toBe(note.trim())
+  })
+
+  it('finds a session between the code of two notes', () => {
+    const content = `\`\`\`\na\n\`\`\`\n\n---\n\n${withSession('', session('a'), 'a')}\n---\n\n\`\`\`\nb\n\`\`\`\n`
+    expect(parseWindow(content).map((block) => block.session?.sessionId ?? null)).toEqual([null, 'a', null])
   })
 
   it('finds every session below code that nobody closed', () => {
@@ -92,6 +100,8 @@ describe('the window', () => {
       parseWindow(content).flatMap((block) => block.session?.sessionId ?? [])
     const cut = session('a', undefined, 'Run this:\n```\nnpm test')
     expect(idsIn(withSession(withSession('', cut, 'a'), { ...cut, sessionId: 'b' }, 'b'))).toEqual(['a', 'b'])
+    const below = withSession(withSession('# Now\n', cut, 'a'), { ...cut, sessionId: 'b' }, 'b')
+    expect(idsIn(below)).toEqual(['a', 'b'])
     const open = '```\nopen\n\n---\n'
     expect(idsIn(withSession(withSession(open, session('a'), 'a'), session('b'), 'b'))).toEqual(['a', 'b'])
   })
@@ -107,8 +117,8 @@ describe('the window', () => {
     expect(withSession(merged, session('a', undefined, 'more'), 'a.md')).toBe(merged.replace('of a', 'more'))
   })
 
-  it('keeps a session whole that quotes another', () => {
-    const quoted = withSession('', session('quoted'), 'x')
+  it('keeps a session whole that quotes another, or a line as between two', () => {
+    const quoted = `Told:\n---\nand\n--- \n${withSession('', session('quoted'), 'x')}`
     const content = withSession(withSession('', session('a', undefined, quoted), 'a'), session('b'), 'b')
     expect(parseWindow(content).map((block) => block.session?.sessionId)).toEqual(['a', 'b'])
   })
@@ -117,7 +127,30 @@ describe('the window', () => {
     const before = withSession(withSession('# Now\n', session('a'), 'a'), session('b'), 'b')
     const after = withSession(before, session('a', undefined, 'something else'), 'a')
     expect(parseWindow(after).map(({ session: each }) => each?.sessionId ?? null)).toEqual([null, 'a', 'b'])
-    expect(after).toContain('something else')
+    expect(after).toBe(before.replace('what happened', 'something else'))
+  })
+
+  it('adds a session in the order of their ends, one whose end nobody can read first', () => {
+    const on = (day: number): SessionSummary => session(`s${day}`, `2026-01-0${day}T00:00:00.000Z`)
+    const [a, b, c] = [on(1), on(2), on(3)]
+    const write = (...sessions: SessionSummary[]): string =>
+      sessions.reduce((content, each) => withSession(content, each, `${each.sessionId}.md`), '# Now\n')
+    expect(write(c, a, b)).toBe(write(a, b, c))
+    expect(write(a, b, session('some', 'some day'))).toBe(write(session('some', 'some day'), a, b))
+  })
+
+  it('begins with a session where the one above it goes', () => {
+    const first = withSession('', session('a'), 'a')
+    const both = withSession(first, session('b', undefined, 'more'), 'b')
+    expect(withoutBlocks(both, (key) => key !== 'session:a')).toBe(
+      withSession('', session('b', undefined, 'more'), 'b'),
+    )
+  })
+
+  it('takes a heading by itself for a title, not a line of a note that has such a mark', () => {
+    expect(notesIn('\n# Now\n')).toBe(undefined)
+    expect(notesIn('# Now\n\nCall Ana\n')).toBe('# Now\n\nCall Ana')
+    expect(notesIn('Look at #12\n')).toBe('Look at #12')
   })
 
   it('keeps the project of a session, and reads windows that name none', () => {
@@ -133,6 +166,7 @@ describe('the window', () => {
     expect(fitsWindow({ ...session('a'), project: '/home/ana/two\nlines' })).toBe(false)
     expect(fitsWindow(session('a b — c'))).toBe(true)
     expect(fitsWindow(session('two\nlines'))).toBe(false)
+    expect(fitsWindow({ ...session('a'), duration: '5\nm' })).toBe(false)
     expect(fitsWindow(session('a', 'some day'))).toBe(false)
   })
 
