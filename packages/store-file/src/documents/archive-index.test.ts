@@ -1,5 +1,13 @@
 import { expect, it } from 'vitest'
-import { archiveIndexHeader, archiveRows, withArchiveRows, withoutArchiveRows } from './archive-index.ts'
+import {
+  archiveIndexHeader,
+  archiveRows,
+  datesInTable,
+  printArchiveRow,
+  sessionInRow,
+  withArchiveRows,
+  withoutArchiveRows,
+} from './archive-index.ts'
 
 const row = (number: number, what: string): string => `| ${String(number).padStart(3, '0')} | ${what} |\n`
 
@@ -18,6 +26,27 @@ it('replaces the rows that are there, adds the others and leaves what people wro
   expect(withoutArchiveRows(written, [1000, 3])).toBe(table.replace('a |', 'new |'))
   expect(withArchiveRows('mine', new Map([[1, row(1, 'a')]]))).toBe(`mine\n${row(1, 'a')}`)
   expect(withArchiveRows('', new Map([[1, row(1, 'a')]]))).toBe(archiveIndexHeader + row(1, 'a'))
+})
+
+it('has one line for an archive, whatever its session and its topics are called', () => {
+  const archive = {
+    log: 7,
+    date: '2026-01-01',
+    sessionId: 'a|b',
+    part: 2,
+    messageCount: 3,
+    duration: '5m',
+    source: 'session' as const,
+    topics: ['one\r\nline', 'x'],
+  }
+  const table = withArchiveRows('', new Map([[7, printArchiveRow(archive, 7)]]))
+  expect(table).toBe(
+    `${archiveIndexHeader}| 007 | 2026-01-01 | a\\|b (part 2) | 3 | 5m | session | one line, x |\n`,
+  )
+  expect(datesInTable(table).get(7)?.session).toBe(sessionInRow('a|b', 2))
+  expect(datesInTable(withArchiveRows('', new Map([[1, '| 001 | 2026-01-01 | a | 3 |\n']])))).toEqual(
+    new Map([[1, { date: '2026-01-01', session: 'a' }]]),
+  )
 })
 
 it('writes and removes many rows in time that grows with their number', () => {

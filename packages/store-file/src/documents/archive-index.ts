@@ -13,7 +13,7 @@ export function printArchiveRow(archive: Omit<ConversationArchive, 'body'>, numb
   const cells = [
     spelled(number),
     archive.date,
-    sessionInRow(archive.sessionId, archive.part),
+    partOf(archive.sessionId, archive.part),
     String(archive.messageCount),
     archive.duration,
     archive.source,
@@ -23,8 +23,9 @@ export function printArchiveRow(archive: Omit<ConversationArchive, 'body'>, numb
 }
 
 /** What a row calls the session, or the part of it, that its archive holds. */
-export const sessionInRow = (sessionId: string, part = 1): string =>
-  cell(part > 1 ? `${sessionId} (part ${part})` : sessionId)
+export const sessionInRow = (sessionId: string, part?: number): string => cell(partOf(sessionId, part))
+
+const partOf = (sessionId: string, part = 1): string => (part > 1 ? `${sessionId} (part ${part})` : sessionId)
 
 const cell = (text: string): string => text.replace(/\s+/g, ' ').replaceAll('|', '\\|')
 
