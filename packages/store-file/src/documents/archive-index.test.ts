@@ -6,6 +6,7 @@ import {
   printArchiveRow,
   sessionInRow,
   withArchiveRows,
+  withBothSides,
   withoutArchiveRows,
 } from './archive-index.ts'
 
@@ -47,6 +48,18 @@ it('has one line for an archive, whatever its session and its topics are called'
   expect(datesInTable(withArchiveRows('', new Map([[1, '| 001 | 2026-01-01 | a | 3 |\n']])))).toEqual(
     new Map([[1, { date: '2026-01-01', session: 'a' }]]),
   )
+})
+
+it('takes all rows of each merge, unless a person wrote something there', () => {
+  const merge = (mine: string, yours: string): string =>
+    `<<<<<<< HEAD\n${mine}=======\n${yours}>>>>>>> 51fb131\n`
+  const [first, second] = [merge(row(1, 'a'), `${row(2, 'b')}\n`), merge(row(3, 'c'), row(4, 'd'))]
+  const rows = [row(1, 'a'), row(2, 'b'), '\n', row(3, 'c'), row(4, 'd')].join('')
+  expect(withBothSides(`${archiveIndexHeader}${first}${second}mine\n`)).toBe(
+    `${archiveIndexHeader}${rows}mine\n`,
+  )
+  for (const theirs of [merge('mine\n', row(2, 'b')) + second, first + merge(row(3, 'c'), 'mine\n')])
+    expect(withBothSides(archiveIndexHeader + theirs)).toBe(null)
 })
 
 it('writes and removes many rows in time that grows with their number', () => {
