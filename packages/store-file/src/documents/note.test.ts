@@ -83,6 +83,35 @@ it('a note may say by hand how long it lives and what its tags are', () => {
   expect(read('tags:').tags).toEqual([])
 })
 
+const updatedOnceEdited = (from: string | RegExp, to: string): number => {
+  const more = { type: 'x', tags: ['a'], ttl: 5000, expiresAt: 7000, text: 'word' }
+  const written = printNote(entryOf('key', 'value\nmore', more))
+  const edited = written.replace(from, to)
+  expect(edited).not.toBe(written)
+  return parseNote(edited, 'key', { modified: 9000 }).updated
+}
+
+it.each([
+  ['its type', 'type: "x"', 'type: "y"'],
+  ['its tags', '["a"]', '["a","b"]'],
+  ['how long it lives', 'ttl: 5000', 'ttl: 6000'],
+  ['when it ends', 'T00:00:07', 'T00:00:08'],
+  ['what it is found by', 'text: "word"', 'text: "words"'],
+  ['whether it is found', 'text: "word"', 'text: "word"\nindexed: false'],
+  ['what it says', 'value', 'values'],
+])('a note is as new as its file when a person changed %s', (_, from, to) => {
+  expect(updatedOnceEdited(from, to)).toBe(9000)
+})
+
+it.each([
+  ['how a text is spelled', '"x"', 'x'],
+  ['how a list is spelled', '["a"]', '[ a ]'],
+  ['its line ends', /\n/g, '\r\n'],
+  ['the blanks at its end', /$/, '\n \n'],
+])('a note is as old as it says when an editor changed %s', (_, from, to) => {
+  expect(updatedOnceEdited(from, to)).toBe(2000)
+})
+
 it('a note keeps what it is found by when that is not its value', () => {
   expect(roundTrip(entryOf('key', 'value', { text: '' })).text).toBe('')
   expect(roundTrip(entryOf('key', 'value', { text: 'other words' })).text).toBe('other words')
