@@ -38,6 +38,21 @@ describe('a key that more than one kind of file can hold', () => {
     await memory.close()
   })
 
+  it.each(['EPHEMERAL.md#a', 'ARCHIVE.md#a', 'ephemeral.md#a'])(
+    'is refused for a section of a file that holds something else, whatever its case: %s',
+    async (key) => {
+      const { memory, at } = await openWithArchives(1)
+      const before = readdirSync(at())
+      await expect(memory.write('long-term', key, 'text')).rejects.toMatchObject({
+        code: 'MEMORY_INVALID_INPUT',
+        message: expect.stringContaining('choose another file'),
+      })
+      expect(await memory.read('long-term', key)).toBe(null)
+      expect(readdirSync(at())).toEqual(before)
+      await memory.close()
+    },
+  )
+
   it.each([
     ['tags', 'text', { tags: ['t'] }, 'carries no tags'],
     ['a type', 'text', { type: 'rule' }, 'carries no type'],
