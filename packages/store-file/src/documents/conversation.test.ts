@@ -1,7 +1,7 @@
 import type { ConversationArchive } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { parseConversation, printConversation } from './conversation.ts'
+import { isAsWritten, parseConversation, printConversation } from './conversation.ts'
 
 const archive: ConversationArchive = {
   log: 7,
@@ -33,6 +33,52 @@ it('has no name for a session that was given none', () => {
 })
 
 const read = (content: string) => parseConversation(content, 7, 'conversation-007', { modified: 0 })
+
+it('keeps all facts of a part of a session, also that a person edited it', () => {
+  const whole: ConversationArchive = {
+    ...archive,
+    source: 'checkpoint',
+    part: 2,
+    project: '/home/ana/api',
+    title: 'Pool',
+    lastMessage: '7ef90082',
+    summarizedBy: 'algorithm',
+    edited: true,
+  }
+  const { key, value, part } = read(printConversation(whole, 7))
+  expect({ key, value, part }).toEqual({ key: 'conversation:s1#2', value: whole, part: 2 })
+})
+
+it('takes facts that make no sense for none', () => {
+  const odd =
+    'session_id: 7\npart: 0\nmessage_count: many\nduration: 5\nlast_message: 1\nproject: 2\ntitle: 3'
+  const { key, part, value } = read(`---\n${odd}\n---\ntext`)
+  expect({ key, part }).toEqual({ key: 'conversation:7', part: 1 })
+  expect(value).toEqual({
+    log: 7,
+    date: '1970-01-01T00:00:00.000Z',
+    sessionId: '7',
+    messageCount: 0,
+    duration: '0s',
+    source: 'session',
+    topics: [],
+    body: 'text',
+  })
+})
+
+it('proves that it is whole only where it names its session and nobody changed it', () => {
+  const content = printConversation(archive, 7)
+  expect(isAsWritten(content)).toBe(true)
+  for (const [from, to] of [
+    ['leaks', 'leaked'],
+    ['"3m"', '"4m"'],
+    [/body_hash: .*\n/, ''],
+    [/head_hash: .*\n/, ''],
+    [/session_id: .*\n/, ''],
+  ] as const)
+    expect(isAsWritten(content.replace(from, to))).toBe(false)
+})
+
 const grown: ConversationArchive = {
   ...archive,
   messageCount: 4,
@@ -74,6 +120,7 @@ it('prints anew what nobody has touched', () => {
 it.each([
   ['topics: ["pool"]', 'topics: [pool, mine]'],
   ['duration: "3m"', 'duration: "3m"\ntitle: Mine'],
+  ['duration: "3m"', 'duration: "3m"\nproject: /mine'],
   ['date: "2026-11-18T10', 'date: "2026-11-18T11'],
 ])('counts as edited where a person writes other facts: %s', (from, to) => {
   const content = printConversation(archive, 7).replace(from, to)
