@@ -2,6 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openFileMemory } from '../src/open-file-memory.ts'
+import { loadSqlite } from '../src/sqlite/driver.ts'
 import { openWithArchives } from './open-with-archives.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
@@ -33,6 +34,37 @@ describe('the access counts', () => {
     rmSync(at('.recall'), { recursive: true })
     await memory.read('long-term', 'note')
     expect(existsSync(at('.recall/access.db'))).toBe(true)
+    await memory.close()
+  })
+
+  it('hold nothing of what is gone, whichever way it went', async () => {
+    const { store, memory, at } = await openWithArchives(0)
+    const keys = ['deleted', 'MEMORY.md#deleted', 'in-a-batch', 'cleared']
+    for (const key of keys) await memory.write('long-term', key, 'text')
+    for (const key of keys) await memory.read('long-term', key)
+    await memory.write('working', 'swept', 'text', { ttl: 1 })
+    await store.touch([{ namespace: 'default', scope: 'working', key: 'swept' }], 0)
+    await memory.write('episodic', 'kept', 'text')
+    await memory.read('episodic', 'kept')
+    await memory.delete('long-term', 'deleted')
+    await memory.delete('long-term', 'MEMORY.md#deleted')
+    await memory.atomicUpdate('long-term', [{ operation: 'delete', key: 'in-a-batch' }])
+    await memory.clear('long-term')
+    await store.sweep({ namespace: 'default', scope: 'working', now: Date.now() + 10, dryRun: false })
+    const database = (await loadSqlite())(at('.recall/access.db'))
+    const rows = database.prepare('SELECT key FROM access').all()
+    database.close()
+    expect(rows).toEqual([{ key: 'kept' }])
+    await memory.close()
+  })
+
+  it('stay when a write is refused, because there is a memory already', async () => {
+    const { memory } = await openWithArchives(0)
+    await memory.write('long-term', 'note', 'text')
+    await memory.read('long-term', 'note')
+    await expect(memory.write('long-term', 'note', 'other', { overwrite: false })).rejects.toThrow()
+    const record = await memory.read('long-term', 'note', { includeMetadata: true })
+    expect(record?.metadata.accessCount).toBe(2)
     await memory.close()
   })
 })
