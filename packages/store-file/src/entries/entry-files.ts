@@ -213,8 +213,7 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
 const byKey = (entries: FileEntry[], key: string): FileEntry | null =>
   entries.find((entry) => entry.key === key) ?? null
 
-export const addressName = ({ scope, namespace, key }: Address): string =>
-  `${scope}\u0000${namespace}\u0000${key}`
+const addressName = ({ scope, namespace, key }: Address): string => `${scope}\u0000${namespace}\u0000${key}`
 
 const versionOf = ({ createdAt, updatedAt, ttl }: Entry): ReadVersion => ({
   created: createdAt,

@@ -8,7 +8,6 @@ import {
   type Entry,
   isExpired,
   isMemoryError,
-  MemoryError,
   MemoryErrorCode,
   type PutOptions,
   type Selection,
@@ -24,7 +23,7 @@ import type { Layout } from '../layout/layout.ts'
 import { placementOf, specialPlace } from '../layout/placement.ts'
 import type { MemoryIndex } from '../search-index/memory-index.ts'
 import type { AccessLog } from './access-log.ts'
-import { addressName, asSuccessor, type EntryFiles } from './entry-files.ts'
+import { asSuccessor, type EntryFiles } from './entry-files.ts'
 import { createPlanner } from './plan-changes.ts'
 
 export interface EntryWriterOptions {
@@ -148,7 +147,6 @@ export function createEntryWriter(options: EntryWriterOptions) {
 
     /** All changes or none. */
     commit(changes: readonly Change[]): void {
-      assertOnce(changes)
       const removed = changes.flatMap((each) => ('put' in each ? [] : each.remove))
       const begun = change((workspace) => {
         assertExpected(workspace, changes)
@@ -216,9 +214,3 @@ export function createEntryWriter(options: EntryWriterOptions) {
 /** Sections that share a heading are numbered: removing one renumbers those behind it, so the last goes first. */
 const lastFirst = (addresses: readonly Address[]): Address[] =>
   [...addresses].sort((a, b) => b.key.length - a.key.length || compareCodePoints(b.key, a.key))
-
-function assertOnce(changes: readonly Change[]): void {
-  const names = changes.map((each) => addressName('put' in each ? each.put : each.remove))
-  if (new Set(names).size === names.length) return
-  throw new MemoryError('a key may stand only once in a batch', MemoryErrorCode.INVALID_INPUT)
-}
