@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync, renameSync } from 'node:fs'
+import { conversationKey, conversationType, sessionSummaryKey, sessionSummaryType } from '@recall/core'
+import { expect, it } from 'vitest'
+import { archiveRows } from '../src/documents/archive-index.ts'
+import { openWithArchives } from './open-with-archives.ts'
+import { archiveOf, summaryOf } from './storm-values.ts'
+
+const asArchive = { type: conversationType }
+
+it('an archive that is written again stays the file and the row that it was', async () => {
+  const { memory, at } = await openWithArchives(2)
+  const before = readFileSync(at('ARCHIVE.md'), 'utf8')
+  await memory.write('episodic', conversationKey('s1'), { ...archiveOf('s1', 1), messageCount: 7 }, asArchive)
+  expect(readdirSync(at('conversations')).sort()).toEqual(['conversation-001.md', 'conversation-002.md'])
+  expect(readFileSync(at('ARCHIVE.md'), 'utf8')).toBe(before.replace('| s1 | 1 |', '| s1 | 7 |'))
+  expect(readFileSync(at('conversations/conversation-001.md'), 'utf8')).toContain('log: 1\n')
+  await memory.close()
+})
+
+it('an archive goes with its row, and nothing else with it', async () => {
+  const { store, memory, at } = await openWithArchives(3)
+  await memory.delete('episodic', conversationKey('s2'))
+  const place = { namespace: 'default', scope: 'episodic' } as const
+  expect(await store.remove({ ...place, key: conversationKey('s2') })).toBe(false)
+  expect(await store.remove({ ...place, key: conversationKey('s3') })).toBe(true)
+  expect(readdirSync(at('conversations'))).toEqual(['conversation-001.md'])
+  expect(archiveRows(readFileSync(at('ARCHIVE.md'), 'utf8'))).toEqual([1])
+  await memory.close()
+})
+
+it('a session of the window names the file of its archive, once there is one', async () => {
+  const { memory, at } = await openWithArchives(1)
+  renameSync(at('conversations/conversation-001.md'), at('conversations/conversation-007.md'))
+  const kept = { type: sessionSummaryType, ttl: Number.POSITIVE_INFINITY }
+  for (const id of ['s1', 's2'])
+    await memory.write('short-term', sessionSummaryKey(id), summaryOf(id, 1), kept)
+  const told = readFileSync(at('EPHEMERAL.md'), 'utf8').match(/(?<=\*\*Archive\*\*: ).*/g)
+  expect(told).toEqual(['conversations/conversation-007.md', 'conversation:s2'])
+  await memory.close()
+})
