@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { openWithArchives } from './open-with-archives.ts'
 
@@ -15,6 +15,17 @@ describe('a key that more than one kind of file can hold', () => {
     expect(await memory.exists('long-term', 'MEMORY.md#a')).toBe(false)
     await memory.write('long-term', 'MEMORY.md#Mixed-Case', 'found again')
     expect(await memory.read('long-term', 'MEMORY.md#Mixed-Case')).toBe('found again')
+    await memory.close()
+  })
+
+  it('is that of one section of many with one heading, also when several go at once', async () => {
+    const { memory, at } = await openWithArchives(1)
+    const sections = Array.from({ length: 11 }, (_, i) => `## Note\n\ntext ${i + 1}\n`)
+    writeFileSync(at('MEMORY.md'), sections.join('\n'))
+    const deletions = [2, 10].map((n) => ({ operation: 'delete', key: `MEMORY.md#note-${n}` }) as const)
+    await memory.atomicUpdate('long-term', deletions)
+    const left = sections.filter((_, i) => i !== 1 && i !== 9)
+    expect(readFileSync(at('MEMORY.md'), 'utf8')).toBe(left.join('\n'))
     await memory.close()
   })
 
