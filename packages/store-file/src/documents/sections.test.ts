@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isSlug, parseSections, withoutSection, withSection } from './sections.ts'
+import { isSlug, parseSections, sectionEntries, withoutSection, withSection } from './sections.ts'
 
 const line = fc.constantFrom(
   '## People\n',
@@ -72,6 +72,35 @@ describe('sections', () => {
   it('take no heading from a code block within a code block', () => {
     const content = '## A\n\n```md\n```js\n## B\n```\n\n## C\n'
     expect(parseSections(content).map(({ slug }) => slug)).toEqual(['intro', 'a', 'c'])
+  })
+
+  it('begin with a heading of the second level alone, at the beginning of a line', () => {
+    const content = 'See ## A\n### B\n#### C\n  ## D\n##E\n##\n## F ##\n'
+    expect(parseSections(content).map(({ heading }) => heading)).toEqual(['', 'F'])
+  })
+
+  it('are entries, and what stands before them only where it says something', () => {
+    const keysOf = (content: string): string[] =>
+      sectionEntries(content, 'MEMORY.md', { modified: 0 }).map(({ key }) => key)
+    expect(keysOf('\n \n## A\n\n## B\n\nb\n')).toEqual(['MEMORY.md#a', 'MEMORY.md#b'])
+    expect(keysOf('# T\n## A\n')).toEqual(['MEMORY.md#intro', 'MEMORY.md#a'])
+    expect(keysOf('')).toEqual([])
+  })
+
+  it.each([
+    ['', 'new', '## New\n\ntext\n'],
+    ['# T', 'new', '# T\n\n## New\n\ntext\n'],
+    ['## A\n\na\n## B\nb\n', 'a', '## A\n\ntext\n\n## B\nb\n'],
+    ['## A\n\na\n## B\nb\n\n', 'b', '## A\n\na\n## B\n\ntext\n'],
+    ['# T\n## A\n', 'intro', 'text\n\n## A\n'],
+    ['\n## A\n', 'intro', 'text\n\n## A\n'],
+  ])('are set off by a blank line: %j with %s', (content, slug, changed) => {
+    expect(withSection(content, slug, '\n text \n')).toBe(changed)
+  })
+
+  it('leave the others when what stands before them goes', () => {
+    expect(withoutSection('# T\n\n## A\n\na\n', 'intro')).toBe('## A\n\na\n')
+    expect(withoutSection('\n## A\n\na\n', 'intro')).toBe(null)
   })
 
   it('go without a trace, the others staying byte for byte', () => {
