@@ -50,7 +50,7 @@ const pointerIn = / \(see ((?:(?:, )?\[[^\]\s]+\.md\]\([^)\s]+\.md\))+)\)$/
 export function planDistill(memoryText: string, options: DistillOptions = {}): DistillPlan {
   const { limit = defaultLineLimit, existingTopics = [] } = options
   const lines = linesOf(memoryText)
-  const sections = sectionsOf(lines).sort((a, b) => b.lines - a.lines || a.fromLine - b.fromLine)
+  const sections = sectionsOf(lines).sort((a, b) => b.lines - a.lines)
 
   const heavy: DistillSection[] = []
   let remaining = lines.length
