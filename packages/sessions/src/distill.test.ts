@@ -55,9 +55,20 @@ it('adds to the pointer of a section that has grown again', () => {
   )
   const [extraction] = planDistill(grown, { existingTopics: ['debugging.md'] }).extractions
   expect(extraction?.topicFile).toBe('debugging-2.md')
-  expect(extraction?.pointer).toBe(
-    '## Debugging (see [debugging.md](debugging.md), [debugging-2.md](debugging-2.md))',
+  const pointer = '## Debugging (see [debugging.md](debugging.md), [debugging-2.md](debugging-2.md))'
+  expect(extraction?.pointer).toBe(pointer)
+  const again = section(pointer.slice(3), 250)
+  const existingTopics = ['debugging.md', 'debugging-2.md']
+  expect(planDistill(again, { existingTopics }).extractions[0]?.pointer).toBe(
+    pointer.replace('))', '), [debugging-3.md](debugging-3.md))'),
   )
+})
+
+it('leaves a heading of the same level, also below others', () => {
+  const text = `# Memory\n\n## All\n\n#${section('Debugging', 150)}\n#${section('People', 100)}`
+  expect(planDistill(text).extractions.map(({ pointer }) => pointer)).toEqual([
+    '### Debugging (see [debugging.md](debugging.md))',
+  ])
 })
 
 it('moves the section behind a byte order mark, and leaves the mark', () => {
@@ -87,6 +98,7 @@ it('keeps the line endings of Windows', () => {
   const text = memory.replaceAll('\n', '\r\n')
   const { memory: after, topics } = applyDistill(text, planDistill(text))
   expect(`${after}${Object.values(topics).join('')}`).not.toMatch(/(?<!\r)\n/)
+  expect(topics['debugging.md']).toBe(section('Debugging', 150).replaceAll('\n', '\r\n'))
 })
 
 it('gives a topic file a name that file systems can hold', () => {
@@ -174,6 +186,7 @@ it('refuses a plan for another text, and one that was tampered with', () => {
     { topicFile: '../escape.md' },
     { topicFile: 'MEMORY.md' },
     { toLine: 9999 },
+    { toLine: 22 },
     { fromLine: 0 },
   ]) {
     const changed = { ...plan, extractions: [{ ...extraction, ...change } as NonNullable<typeof extraction>] }
