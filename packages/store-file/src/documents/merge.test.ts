@@ -22,8 +22,28 @@ it('finds no sides where none begins, or none ends', () => {
     '<<<<<<< HEAD\nmine\n=======\n',
     '>>>>>>> 1\n',
     '<<<<<<<HEAD\n',
+    'See <<<<<<< HEAD\n=======\n>>>>>>> 1\n',
+    '<<<<<<<<\n========\n>>>>>>>>\n',
+    '<<<<<<< HEAD\n=======\n>>>>>>> 1\n<<<<<<< HEAD\nmine\n',
   ])
     expect(sidesOf(text)).toBe(null)
+})
+
+it('takes a row without text for none of the lines between two sides, but within one', () => {
+  const row = '|||||||\n'
+  expect(sidesOf(`${row}<<<<<<< HEAD\nmine\n=======\n${row}>>>>>>> 1\n`)).toEqual([
+    `${row}mine\n`,
+    `${row}${row}`,
+  ])
+})
+
+it.each([
+  ['what both come from', 'mine\n||||||| 1'],
+  ['a title that is underlined like the line between', 'Title\n=======\n'],
+])('finds both sides with %s, also above a quoted beginning of one', (_, mine) => {
+  const merge = `<<<<<<< HEAD\n${mine}\n=======\nyours\n>>>>>>> 1\n`
+  expect(hasBothSides(`${merge}\n\`\`\`\n<<<<<<< HEAD\n\`\`\`\n`)).toBe(true)
+  expect(hasBothSides('<<<<<<< HEAD\n')).toBe(false)
 })
 
 it('finds both sides of a note that holds JSON, and none in what a note quotes', () => {
