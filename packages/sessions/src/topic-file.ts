@@ -15,7 +15,7 @@ const reserved = /^(?:memory|ephemeral|archive|con|prn|aux|nul|com\d|lpt\d)$/
  */
 export function topicFileFor(heading: string, taken: ReadonlySet<string>): string {
   const slug = wordsIn(foldLetters(heading).toLowerCase()).join('-')
-  const name = [...slug].slice(0, longestSlug).join('').replace(/-+$/, '') || 'topic'
+  const name = [...slug].slice(0, longestSlug).join('').replace(/-$/, '') || 'topic'
   const base = reserved.test(name) ? `${name}-notes` : name
   for (let number = 1; ; number++) {
     const file = `${base}${number === 1 ? '' : `-${number}`}.md`
