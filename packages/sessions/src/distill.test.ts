@@ -94,10 +94,35 @@ it('ends a section where a heading of a higher level stands', () => {
   expect(planDistill(text).sections.map(({ lines }) => lines)).toEqual([2, 2])
 })
 
+it.each([
+  ['the highest level that occurs twice', '### a\n# One\n### b\n## B\n### c\n## D\n', ['B', 'D']],
+  ['the deepest level, if each occurs once', '# One\n### c\n## B\n', ['c']],
+  ['no title by itself', '# One\ntext\n', []],
+  ['no mark within a line', 'See # A\n\n# One #2 #  \n\n#Two\n\n# C# ##\n', ['One #2', 'C#']],
+])('divides a text at %s', (_, text, headings) => {
+  expect(planDistill(text).sections.map(({ heading }) => heading)).toEqual(headings)
+})
+
+it('counts what is below a deeper heading to the section', () => {
+  const { sections } = planDistill('## A\n### a\nx\n## B\n### b\nx\ny\n')
+  expect(sections.map(({ heading, fromLine, toLine }) => [heading, fromLine, toLine])).toEqual([
+    ['B', 4, 7],
+    ['A', 1, 3],
+  ])
+})
+
+it('leaves a text without a line end at its end, and a section without a blank line, so', () => {
+  const text = [section('A', 20).trimEnd(), section('B', 20).trimEnd(), 'end'].join('\n')
+  const { memory: after } = applyDistill(text, planDistill(text, { limit: 10 }))
+  expect(after).toBe('## A (see [a.md](a.md))\n## B (see [b.md](b.md))')
+})
+
 it('keeps the line endings of Windows', () => {
   const text = memory.replaceAll('\n', '\r\n')
   const { memory: after, topics } = applyDistill(text, planDistill(text))
   expect(`${after}${Object.values(topics).join('')}`).not.toMatch(/(?<!\r)\n/)
+  const plain = applyDistill(memory, planDistill(memory))
+  expect(after).toBe(plain.memory.replaceAll('\n', '\r\n'))
   expect(topics['debugging.md']).toBe(section('Debugging', 150).replaceAll('\n', '\r\n'))
 })
 
