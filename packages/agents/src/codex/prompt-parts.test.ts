@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest'
+import { readPromptParts } from './prompt-parts.ts'
+
+const typedOf = (text: string, kind?: string): number => {
+  const about = kind === undefined ? undefined : { content_item_kinds: [kind] }
+  const content = [{ type: 'input_text', text }]
+  return readPromptParts({ content, internal_chat_message_metadata_passthrough: about }, () => {}).typed
+    .length
+}
+
+it.each([
+  '<environment_context>linux</environment_context>',
+  '\n<user_instructions>\nbe good',
+  '<permissions instructions>',
+  '<turn_aborted>\nthe person interrupted',
+  '<skill>\n<name>deploy',
+  '# AGENTS.md instructions for /home/ana/api',
+  '<subagent_notification>done',
+  ' <hook_prompt>go on',
+  '<codex_internal_context>',
+  '<GOAL_CONTEXT>',
+])('takes for no words of a person: %j', (text) => {
+  expect(typedOf(text)).toBe(0)
+  expect(typedOf(text, 'user.text')).toBe(1)
+})
+
+it.each([
+  'What does <environment_context> mean?',
+  'I read: <hook_prompt>',
+  '<skills> is a tag of mine',
+  'See # AGENTS.md instructions',
+])('takes for words of a person: %j', (text) => {
+  expect(typedOf(text)).toBe(1)
+})
+
+it.each([
+  ['agents_md.project', 0],
+  ['environments.local', 0],
+  ['hooks.stop', 0],
+  ['host_skills.list', 0],
+  ['permissions.sandbox', 0],
+  ['skill.deploy', 0],
+  ['skills.list', 0],
+  ['subagent.answer', 0],
+  ['subagents.answer', 0],
+  ['multi_agent.answer', 0],
+  ['my.skills.list', 1],
+  ['user.text', 1],
+])('counts what is named %s as words of a person or not', (kind, count) => {
+  expect(typedOf('fix it', kind)).toBe(count)
+})
+
+it('reads a message that is a mere text', () => {
+  expect(readPromptParts({ content: 'fix it' }, () => {}).typed).toEqual([{ type: 'text', text: 'fix it' }])
+  expect(readPromptParts({ content: 7 }, () => {}).typed).toEqual([])
+})
