@@ -2,12 +2,11 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { type MemoryScope, memoryScopes } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { type FileStamp, mixStamp, stampModulus } from '../files/file-stamp.ts'
 import type { LocatedEntry } from '../layout/sources.ts'
 import type { Database } from '../sqlite/driver.ts'
 import { schema } from './schema.ts'
 import { createSearchIndex } from './search-index.ts'
-
-const stamp = { size: 1, modified: 1, changed: 1, inode: 1 }
 
 const entryOf = (scope: MemoryScope, namespace: string, key: string, text: string): LocatedEntry => ({
   scope,
@@ -28,6 +27,7 @@ const entryOf = (scope: MemoryScope, namespace: string, key: string, text: strin
 /** A file with some entries, or its removal when there are none to put. */
 const step = fc.record({
   name: fc.constantFrom('a.md', 'b.md', 'c.md'),
+  stamp: fc.record({ size: fc.nat(9), modified: fc.nat(), changed: fc.nat(), inode: fc.nat() }),
   remove: fc.boolean(),
   /** The transaction breaks off after this step. */
   fails: fc.boolean(),
@@ -42,14 +42,14 @@ const step = fc.record({
   ),
 })
 
-it('knows how many entries each place holds, and how large they are', () => {
+it('knows how many entries each place holds, how large they are, and what the files of a folder look like', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
       const database: Database = new DatabaseSync(':memory:')
       database.exec(schema)
       const index = createSearchIndex(database)
       const folder = index.transaction(() => index.folder('memory').id)
-      for (const { name, remove, fails, entries } of steps) {
+      for (const { name, stamp, remove, fails, entries } of steps) {
         try {
           index.transaction(() => {
             if (remove) index.removeFile(folder, name)
@@ -77,6 +77,11 @@ it('knows how many entries each place holds, and how large they are', () => {
         const place = memoryScopes[scope] as MemoryScope
         expect(index.usage(place, namespace === '' ? 'default' : namespace)).toEqual({ entries: n, bytes })
       }
+      const files = database
+        .prepare('SELECT DISTINCT name, size, modified, changed, inode FROM documents')
+        .all() as unknown as FileStamp[]
+      const sum = files.reduce((all, each) => (all + mixStamp(each)) % stampModulus, 0)
+      expect(index.knownFolder('memory')).toMatchObject({ count: files.length, sum })
       database.close()
     }),
   )
