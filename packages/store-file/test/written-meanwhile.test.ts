@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Entry, Place, Selection } from '@recall/core'
 import { expect, it, onTestFinished } from 'vitest'
@@ -119,6 +119,44 @@ it('overwrites an entry that another deletes and writes again at that moment', a
   expect(looks.length).toBeGreaterThan(2)
   expect(await memory.read('long-term', 'key')).toBe('second')
   await memory.close()
+})
+
+it('refuses to write over a section that a person saves while it is compared with what was expected', async () => {
+  const root = temporaryRoot()
+  const path = join(root, 'memory/MEMORY.md')
+  let open: number | undefined
+  let save: (() => void) | undefined
+  const fileSystem: FileSystem = {
+    ...defaultFileSystem,
+    openSync: ((opened, ...more) => {
+      const descriptor = defaultFileSystem.openSync(opened, ...more)
+      if (opened === path) open = descriptor
+      return descriptor
+    }) as FileSystem['openSync'],
+    closeSync: (descriptor) => {
+      defaultFileSystem.closeSync(descriptor)
+      if (descriptor !== open) return
+      open = undefined
+      save?.()
+      save = undefined
+    },
+  }
+  const store = createFileStore({
+    root,
+    layout: layouts.entity,
+    fileSystem,
+    openDatabase: await loadSqlite(),
+    onNotice: () => {},
+  })
+  onTestFinished(() => store.close())
+  const section = { ...entryAt(0), key: 'MEMORY.md#a', ttl: null, expiresAt: null }
+  await store.put(section, { overwrite: true, now: 0 })
+  const { updatedAt } = (await store.get(section, 0)) as Entry
+  save = () => writeFileSync(path, '## A\n\nof a person\n')
+  const put = { ...section, value: 'other', text: 'other', updatedAt: updatedAt + 1 }
+  const change = { put, options: { overwrite: true, now: 0 }, expected: { updatedAt, value: 'text' } }
+  await expect(store.commit([change])).rejects.toMatchObject({ code: 'MEMORY_CONFLICT' })
+  expect(readFileSync(path, 'utf8')).toBe('## A\n\nof a person\n')
 })
 
 /** Calls that put a file in its place or take it away. */
