@@ -58,11 +58,14 @@ describe('parseFilter', () => {
       operator: 'eq',
       operand: { gte: 1, colour: 2 },
     })
+    expect(parseFilter({ cost$: { in$: 1 } })).toMatchObject({ path: ['cost$'], operand: { in$: 1 } })
     expect(parseFilter({ a: {} })).toMatchObject({ operator: 'eq', operand: {} })
   })
 
   it('reads and, or and not without a $ only where the operand has their shape', () => {
     expect(parseFilter({ or: [{ a: 1 }] })).toMatchObject({ kind: 'any' })
+    expect(parseFilter({ and: [{ a: 1 }] })).toMatchObject({ kind: 'all', filters: [{ path: ['a'] }] })
+    expect(parseFilter({ or: [{ a: 1 }, 'else'] })).toMatchObject({ kind: 'compare', path: ['or'] })
     expect(parseFilter({ or: 'else' })).toMatchObject({ kind: 'compare', path: ['or'] })
     expect(parseFilter({ not: { a: 1 } })).toMatchObject({ kind: 'not' })
     expect(parseFilter({ not: true })).toMatchObject({ kind: 'compare', path: ['not'] })
@@ -76,6 +79,13 @@ describe('parseFilter', () => {
     [{ $or: [{ v: 1 }, { v: { gt: [] } }] }, 'filters.$or[1].v.gt'],
     [{ 'a..b': 1 }, 'filters.a..b'],
     [{ v: { w: new Date(0) } }, 'filters.v.w'],
+    [{ v: { nin: 'a' } }, 'filters.v.nin'],
+    [{ v: { overlap: {} } }, 'filters.v.overlap'],
+    [{ v: { gte: true } }, 'filters.v.gte'],
+    [{ v: { lt: null } }, 'filters.v.lt'],
+    [{ v: { lte: [1] } }, 'filters.v.lte'],
+    [{ $and: { v: 1 } }, 'filters.$and'],
+    [{ $or: 'v' }, 'filters.$or'],
     ['text', 'filters'],
   ])('names the place of the mistake in %j', (filters, place) => {
     expect(problemWith(filters)).toContain(`${place} `)
@@ -86,14 +96,24 @@ describe('parseFilter', () => {
   })
 
   it('limits depth, number of conditions and length of paths', () => {
-    const nested = (depth: number): object => (depth === 0 ? { a: 1 } : { $not: nested(depth - 1) })
-    expect(problemWith(nested(20))).toBe('none')
-    expect(problemWith(nested(21))).toContain('nested deeper')
+    const nested = (depth: number, wrap: (inner: object) => object, leaf: object): object =>
+      depth === 0 ? leaf : wrap(nested(depth - 1, wrap, leaf))
+    for (const filterOf of [
+      (depth: number) => nested(depth, (inner) => ({ $not: inner }), { a: 1 }),
+      (depth: number) => nested(depth, (inner) => ({ $or: [inner] }), { a: 1 }),
+      (depth: number) => ({ a: nested(depth, (inner) => ({ not: inner }), { eq: 1 }) }),
+      (depth: number) => ({ a: nested(depth, (inner) => ({ elemMatch: inner }), [1]) }),
+      (depth: number) => ({ a: nested(depth, (inner) => ({ elemMatch: { b: inner } }), { eq: 1 }) }),
+    ]) {
+      expect(problemWith(filterOf(20))).toBe('none')
+      expect(problemWith(filterOf(21))).toContain('nested deeper')
+    }
     const wide = (count: number): object => ({ $or: Array.from({ length: count }, () => ({ a: 1 })) })
     expect(problemWith(wide(499))).toBe('none')
     expect(problemWith(wide(500))).toContain('more than 500')
-    const inner = (depth: number): object => (depth === 0 ? { eq: 1 } : { not: inner(depth - 1) })
-    expect(problemWith({ a: inner(50) })).not.toBe('none')
+    const between = { a: { gt: 1, lt: 2 } }
+    expect(problemWith({ $or: Array(166).fill(between), b: 1 })).toBe('none')
+    expect(problemWith({ $or: Array(166).fill(between), b: { eq: 1 } })).toContain('more than 500')
     const path = (parts: number): string => Array(parts).fill('a').join('.')
     expect(problemWith({ [path(200)]: 1 })).toBe('none')
     expect(problemWith({ [path(201)]: 1 })).toContain('more than 200')
