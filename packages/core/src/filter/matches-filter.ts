@@ -31,8 +31,7 @@ export function matchesFilter(filter: Filter, subject: FilterSubject): boolean {
 function lookUp(path: string[], { value, metadata }: FilterSubject): JsonValue | undefined {
   const [first] = path
   if (first === undefined) return value
-  const fromMetadata = member(value, first) === undefined && Object.hasOwn(metadata, first)
-  let found: JsonValue | undefined = fromMetadata ? metadata : value
+  let found: JsonValue | undefined = member(value, first) === undefined ? metadata : value
   for (const part of path) found = member(found, part)
   return found
 }
