@@ -50,6 +50,27 @@ describe('matchesFilter', () => {
     )
   })
 
+  it.each<[JsonObject, JsonValue[], JsonValue[]]>([
+    [{ gt: 1 }, [2], [1, 0, '2', null]],
+    [{ gte: 1 }, [1, 2], [0, '1', true]],
+    [{ lt: 'b' }, ['a', ''], ['b', 'c', 0, null]],
+    [{ lte: 'b' }, ['a', 'b'], ['c', 1, ['a']]],
+    [{ contains: 'oo' }, ['pool', ['oo']], ['pol', ['pool'], 7]],
+    [{ contains: 1 }, [[1, 2]], ['1', ['1'], 1]],
+    [{ overlap: [1, 'a'] }, [[2, 1], ['a']], [[2], [], 1, 'a']],
+  ])('finds by %j what meets it, and nothing else', (operators, met, others) => {
+    for (const a of met) expect(holds({ a: operators }, { a })).toBe(true)
+    for (const a of others) expect(holds({ a: operators }, { a })).toBe(false)
+    expect(holds({ a: operators }, {})).toBe(false)
+  })
+
+  it('takes only a whole number as it is written for the place in a list', () => {
+    for (const name of ['0', '10'])
+      expect(holds({ [`a.${name}`]: 'x' }, { a: Array(11).fill('x') })).toBe(true)
+    for (const name of ['00', '1x', 'x1', '-1', '11'])
+      expect(holds({ [`a.${name}`]: { exists: true } }, { a: Array(11).fill('x') })).toBe(false)
+  })
+
   it('takes a member of the value before metadata of the same name, and only own members', () => {
     expect(holds({ type: 'x' }, {})).toBe(true)
     expect(holds({ type: 'x' }, { type: null })).toBe(false)
