@@ -7,13 +7,11 @@ export function compareCodePoints(a: string, b: string): number {
   for (let i = 0; i < length; i++) {
     if (a.charCodeAt(i) === b.charCodeAt(i)) continue
     // Compare whole characters: the differing unit may be the second half of a surrogate pair in one string only.
-    const whole = i > 0 && isFirstHalf(a.charCodeAt(i - 1)) ? compareAt(a, b, i - 1) : 0
+    const whole = i > 0 ? compareAt(a, b, i - 1) : 0
     return whole || compareAt(a, b, i)
   }
   return a.length - b.length
 }
-
-const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 
 const compareAt = (a: string, b: string, i: number): number =>
   (a.codePointAt(i) as number) - (b.codePointAt(i) as number)
