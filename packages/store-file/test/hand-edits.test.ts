@@ -90,6 +90,18 @@ describe('what a person edits by hand', () => {
     await memory.close()
   })
 
+  it('is as new as its file where it names no time, also when it says the same again', async () => {
+    const { memory, at } = await open()
+    mkdirSync(at('long-term'), { recursive: true })
+    writeFileSync(at('long-term/note.md'), 'the harbour\n')
+    expect(await keysOf(memory, 'harbour')).toEqual(['note'])
+    const later = new Date(Date.now() + 60_000)
+    utimesSync(at('long-term/note.md'), later, later)
+    const filters = { updatedAt: { gte: later.getTime() } }
+    expect(await memory.search('long-term', { filters })).toMatchObject([{ key: 'note' }])
+    await memory.close()
+  })
+
   it('keeps an old entry from being archived or cleared by its age', async () => {
     let now = Date.now() - 100 * 86_400_000
     const { memory, at } = await open({ clock: () => now })
