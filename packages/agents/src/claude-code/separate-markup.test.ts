@@ -28,6 +28,10 @@ it('leaves out of what a compaction printed the hooks that ran, not what they sa
   expect(separateMarkup(`<local-command-stdout>${text.join('\n')}</local-command-stdout>`).outputs).toEqual([
     `Compacted (ctrl+o to see full summary)\n${hook('PostCompact', ': saved')}`,
   ])
+  const grey = text.map((line) => `\u001b[2m${line}\u001b[22m`).join('\n')
+  expect(separateMarkup(`<local-command-stdout>${grey}</local-command-stdout>`)).toEqual(
+    separateMarkup(`<local-command-stdout>${text.join('\n')}</local-command-stdout>`),
+  )
   expect(separateMarkup(`<bash-stdout>${hook('PreCompact')}</bash-stdout>`).outputs).toEqual([
     hook('PreCompact'),
   ])

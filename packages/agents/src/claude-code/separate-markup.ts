@@ -1,3 +1,5 @@
+import { terminalStyles } from '@recall/core'
+
 /** The two parts of a user line without the host's markup: what a person typed, and what commands printed. */
 export interface SeparatedText {
   said: string
@@ -45,7 +47,7 @@ export function separateMarkup(text: string): SeparatedText {
   for (let tag = findTag(0); tag !== null; tag = findTag(position)) {
     kept.push(text.slice(position, tag.start))
     position = tag.end
-    if (tag.name === 'local-command-stdout') printed.push(tag.body.replace(hookNotes, ''))
+    if (tag.name === 'local-command-stdout') printed.push(withoutHookNotes(tag.body))
     else if (outputs.has(tag.name)) printed.push(tag.body)
     else if (tag.name === 'bash-input') kept.push(`! ${tag.body.trim()}`)
     else if (tag.name === 'command-name' || tag.name === 'command-args') {
@@ -66,6 +68,9 @@ export function separateMarkup(text: string): SeparatedText {
     outputs: printed.map((output) => output.trim()).filter((output) => output !== ''),
   }
 }
+
+/** In a terminal the host makes each line grey. */
+const withoutHookNotes = (output: string): string => output.replace(terminalStyles, '').replace(hookNotes, '')
 
 function asTyped({ name = '', args = '' }: { name?: string; args?: string }): string {
   const slashed = name === '' || name.startsWith('/') ? name : `/${name}`
