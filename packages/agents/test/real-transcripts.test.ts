@@ -35,7 +35,8 @@ function extractTexts(path: string): { user: string[]; assistant: string[] } {
     }
   }
   const spoken = (text: string) =>
-    text.trim() !== '' && !/^<(task-notification|local-command|command-)/.test(text)
+    text.trim() !== '' &&
+    !/^(<(task-notification|local-command|command-)|\[Request interrupted by user)/.test(text)
   return { user: texts.user.filter(spoken), assistant: texts.assistant.filter((text) => text.trim() !== '') }
 }
 

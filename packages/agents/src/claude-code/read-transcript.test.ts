@@ -161,6 +161,21 @@ it('reads a background task’s notification as output, not as speech', async ()
   ])
 })
 
+it('reads as output that a person interrupted the agent, which the host says in the person’s place', async () => {
+  const { outline } = await read(
+    jsonLines(
+      user('u1', [{ type: 'text', text: '[Request interrupted by user]' }]),
+      user('u2', [{ type: 'text', text: '[Request interrupted by user for tool use]' }]),
+      user('u3', 'what does “[Request interrupted by user]” mean?'),
+    ),
+  )
+  expect(outline).toEqual([
+    'assistant: (result) [Request interrupted by user]',
+    'assistant: (result) [Request interrupted by user for tool use]',
+    'user: what does “[Request interrupted by user]” mean?',
+  ])
+})
+
 it('takes what other agents and tasks wrote for output, and an unknown origin for a person', async () => {
   const { outline: turns } = await read(
     jsonLines(

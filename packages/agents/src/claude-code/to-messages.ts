@@ -44,6 +44,9 @@ export function toMessages(line: TranscriptLine, context: LineContext): Message[
   }
 }
 
+/** What the host says in the place of a person who stopped the agent. */
+const interruption = /^\[Request interrupted by user(?: for tool use)?\]$/
+
 function fromUserLine(line: TranscriptLine, content: unknown, context: LineContext): Message[] {
   const results: ContentBlock[] = []
   const said: ContentBlock[] = []
@@ -55,7 +58,9 @@ function fromUserLine(line: TranscriptLine, content: unknown, context: LineConte
     if (line.isMeta) continue
     const separated = separateMarkup(block.text)
     if (separated.said.trim() !== '') {
-      if (line.otherOrigin === undefined) said.push({ type: 'text', text: separated.said })
+      if (interruption.test(separated.said)) {
+        results.push({ type: 'tool_result', toolUseId: '', content: separated.said })
+      } else if (line.otherOrigin === undefined) said.push({ type: 'text', text: separated.said })
       else if (!context.queue.onPrompt(separated.said)) {
         results.push({ type: 'tool_result', toolUseId: '', content: separated.said })
       }
