@@ -118,6 +118,30 @@ it('tells by the kinds of its parts what Codex itself put into a message', async
   expect(turns).toEqual(['user: <skill> is a tag that I like', 'user: use the skill'])
 })
 
+it('leaves out the tags that Codex puts around an image, under the ids of versions that took them for typed', async () => {
+  const said = (...content: unknown[]) => ({
+    timestamp: '2026-11-20T09:00:00Z',
+    type: 'response_item',
+    payload: { type: 'message', role: 'user', content },
+  })
+  const typed = (text: string) => ({ type: 'input_text', text })
+  const image = { type: 'input_image', image_url: 'data:image/png;base64,AA==' }
+  const { turns, messages } = await readTranscript(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines(
+      said(
+        typed('<image name=[Image #1] path="/a.png">'),
+        image,
+        typed('</image>'),
+        typed('[Image #1] a leak?'),
+      ),
+      said(typed('<image>'), typed('</image>')),
+    ),
+  )
+  expect(turns).toEqual(['user: [image] | [Image #1] a leak?', 'user: <image> | </image>'])
+  expect(messages[0]?.id).toBe('said-327bd78df493bbc63d6e487c')
+})
+
 it('reads a command that a person ran in Codex, and which calls failed there', async () => {
   const line = (type: string, payload: unknown) => ({ timestamp: '2026-11-20T09:00:00Z', type, payload })
   const ran =

@@ -24,7 +24,10 @@ export interface PromptParts {
 export function readPromptParts(payload: Record<string, unknown>, skip: Skip): PromptParts {
   const parts = partsOf(payload)
   return {
-    typed: contentOf(parts.filter(isTyped), skip),
+    typed: contentOf(
+      parts.filter((part, index) => isTyped(part) && !isImageTag(parts, index)),
+      skip,
+    ),
     before: contentOf(parts.filter(isReadBefore), () => {}),
   }
 }
@@ -59,3 +62,13 @@ const isReadBefore = ({ text, kind }: Part): boolean => !madeByHost.test(kind) &
 const isTyped = (each: Part): boolean =>
   each.kind.startsWith('user.') ||
   (isReadBefore(each) && !saidByHostKind.test(each.kind) && !saidByHost.test(each.text))
+
+/** The host puts a tag before and behind each image, with its name and path. */
+function isImageTag(parts: readonly Part[], index: number): boolean {
+  const isImage = (at: number): boolean => {
+    const part = parts[at]?.part
+    return isRecord(part) && part.type === 'input_image'
+  }
+  const text = parts[index]?.text ?? ''
+  return (/^<image\b[^>]*>$/.test(text) && isImage(index + 1)) || (text === '</image>' && isImage(index - 1))
+}
