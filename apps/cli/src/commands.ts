@@ -363,7 +363,7 @@ export const commands: readonly Command[] = [
     // Hosts treat other exit codes as an order: to erase the prompt, or not to compact.
     failsOpen: true,
     options: {
-      clear: { description: 'at session-start: empty the window once it was given' },
+      clear: { description: 'at session-start and turn-start: empty the window once it was given' },
       root: ownRoot,
       layout: common.layout as OptionSpec,
     },

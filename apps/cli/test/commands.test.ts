@@ -186,7 +186,12 @@ describe('the rest', () => {
     const shell = createShell()
     const scripts = ['bash', 'zsh', 'fish'].map(async (name) => (await shell.run('completion', name)).out)
     for (const script of await Promise.all(scripts)) {
-      for (const words of ['entity user', 'short-term long-term', 'session-start prompt', 'bash zsh fish'])
+      for (const words of [
+        'entity user',
+        'short-term long-term',
+        'session-start turn-start',
+        'bash zsh fish',
+      ])
         expect(script).toContain(words)
       for (const setting of settingNames) expect(script).toContain(setting)
       expect(script).toContain(targets.map(({ name }) => name).join(' '))

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
 
 const event = (fields: Record<string, unknown>): string => JSON.stringify(fields)
@@ -157,6 +157,75 @@ it('tells a resumed session again where the host has kept nothing of it', async 
   const input = event({ sessionId: 'n', source: 'resume', timestamp: 1, cwd: '/' })
   const { out } = await shell.withInput(input).run('hook', 'session-start')
   expect(JSON.parse(out)).toEqual({ additionalContext: expect.stringContaining('s1') })
+})
+
+describe('in Gemini CLI, which loses what it is told at a start', () => {
+  const names: Record<string, string> = {
+    'session-start': 'SessionStart',
+    'turn-start': 'BeforeAgent',
+    'pre-compact': 'PreCompress',
+    'session-end': 'SessionEnd',
+  }
+  async function gemini() {
+    const shell = createShell()
+    await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+    const transcript = join(shell.root, 'chat.jsonl')
+    const run = async (name: string, fields: Record<string, unknown> = {}, ...flags: string[]) => {
+      const about = { session_id: 'n', timestamp: 't', transcript_path: transcript, ...fields }
+      const input = event({ ...about, hook_event_name: names[name] })
+      return (await shell.withInput(input).run('hook', name, ...flags)).out
+    }
+    return { shell, transcript, run }
+  }
+
+  it('tells a session with its first prompt, and with the next one after a compaction', async () => {
+    const { run } = await gemini()
+    expect(JSON.parse(await run('session-start', { source: 'startup' }))).toEqual({
+      systemMessage: 'Recall: the last session loaded.',
+    })
+    expect(JSON.parse(await run('turn-start')).hookSpecificOutput).toEqual({
+      hookEventName: 'BeforeAgent',
+      additionalContext: expect.stringContaining('Session s1'),
+    })
+    expect(await run('turn-start')).toBe('{}\n')
+    await run('session-end')
+    expect(await run('session-start', { source: 'resume' })).toBe('{}\n')
+    expect(await run('turn-start')).toBe('{}\n')
+    await run('pre-compact', { trigger: 'manual' })
+    expect(await run('turn-start')).toContain('Session s1')
+    expect(await run('turn-start', { session_id: 'cleared' })).toContain('Session s1')
+  })
+
+  it('tells a session that has no transcript when it starts', async () => {
+    const { run } = await gemini()
+    const fields = { source: 'startup', transcript_path: '' }
+    expect(await run('session-start', fields)).toContain('Session s1')
+    expect(await run('turn-start', fields)).toBe('{}\n')
+  })
+
+  it('empties the window with --clear once a prompt has brought it', async () => {
+    const { shell, run } = await gemini()
+    const window = () => readFileSync(join(shell.root, 'memory/EPHEMERAL.md'), 'utf8')
+    await run('session-start', { source: 'startup' }, '--clear')
+    expect(window()).toContain('Session s1')
+    await run('turn-start', {}, '--clear')
+    expect(window()).not.toContain('Session s1')
+  })
+
+  it('archives a session that was killed after it was resumed, for which the host names another file', async () => {
+    const { shell, transcript, run } = await gemini()
+    await run('session-start', { source: 'startup' })
+    const message = (id: string, type: string, content: string) =>
+      JSON.stringify({ id, timestamp: '2026-11-20T09:00:00Z', type, content })
+    const header = JSON.stringify({ sessionId: 'n', projectHash: 'p' })
+    writeFileSync(
+      transcript,
+      [header, message('1', 'user', 'a zebra'), message('2', 'gemini', 'ok'), ''].join('\n'),
+    )
+    await run('session-start', { source: 'resume', transcript_path: join(shell.root, 'empty.jsonl') })
+    await run('session-start', { source: 'startup', session_id: 'next', transcript_path: '/next.jsonl' })
+    expect(readFileSync(join(shell.root, 'memory/EPHEMERAL.md'), 'utf8')).toContain('a zebra')
+  })
 })
 
 it('empties the window with --clear once it was given, and keeps what comes later', async () => {

@@ -283,7 +283,7 @@ describe('hook', () => {
     const session = event({ session_id: 'a', hook_event_name: 'SessionEnd' })
     const unknown = await shell.withInput(session).run('hook', 'sesion-end')
     expect(unknown).toMatchObject({ code: 0, out: '' })
-    expect(unknown.err).toContain("there is no event 'sesion-end': session-start, prompt")
+    expect(unknown.err).toContain("there is no event 'sesion-end': session-start, turn-start")
     expect(existsSync(join(shell.root, '.recall'))).toBe(false)
   })
 
@@ -311,7 +311,11 @@ describe('hook', () => {
       { conversation_id: 'b', cursor_version: '3', hook_event_name: 'sessionStart' },
       'additional_context',
     ],
-    ['gemini', { session_id: 'b', timestamp: 'x', hook_event_name: 'SessionStart' }, 'hookSpecificOutput'],
+    [
+      'gemini',
+      { session_id: 'b', timestamp: 'x', hook_event_name: 'BeforeAgent', transcript_path: '/t.jsonl' },
+      'hookSpecificOutput',
+    ],
     ['copilot', { sessionId: 'b', timestamp: 1, cwd: '/' }, 'additionalContext'],
   ])('gives %s the context in its own form, within its limit', async (host, payload, member) => {
     const shell = createShell()
@@ -324,14 +328,15 @@ describe('hook', () => {
       join(shell.root, 'memory/MEMORY.md'),
       `# Memory\n\n${'- a fact that is worth keeping\n'.repeat(600)}`,
     )
-    const { out } = await shell.withInput(event(payload)).run('hook', 'session-start')
+    const name = host === 'gemini' ? 'turn-start' : 'session-start'
+    const { out } = await shell.withInput(event(payload)).run('hook', name)
     const printed = JSON.parse(out) as Record<string, unknown>
     const inner =
       (printed[member] as { additionalContext?: string }).additionalContext ?? (printed[member] as string)
     expect(inner).toMatch(/^<recalled-memory /)
     expect(inner).toContain('s4')
     expect(inner.length).toBeLessThanOrEqual(host === 'codex' ? 7000 : 10_000)
-    const isShown = ['claude', 'codex', 'gemini'].includes(host)
+    const isShown = ['claude', 'codex'].includes(host)
     expect(Object.keys(printed).sort()).toEqual(isShown ? [member, 'systemMessage'] : [member])
   })
 

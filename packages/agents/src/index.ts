@@ -3,7 +3,13 @@ export { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
 export type { ImportedMemory, MemoryExport } from './exports/imported-memory.ts'
 export { memoryFormats, type ReadExportOptions, readMemoryExport } from './exports/read-export.ts'
 export { type HookInput, type Host, parseHookInput } from './hooks/hook-input.ts'
-export { contextLimits, contextOutput, isToldAlready, silence } from './hooks/hook-output.ts'
+export {
+  contextLimits,
+  contextOutput,
+  isToldAlready,
+  isToldWithPrompt,
+  silence,
+} from './hooks/hook-output.ts'
 export { transcriptOf } from './hooks/transcript-of.ts'
 export type { HookEvent } from './install/command-line.ts'
 export {

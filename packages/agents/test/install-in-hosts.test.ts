@@ -190,7 +190,8 @@ describe('a hook of Gemini CLI', () => {
     const hooks = await hooksFor(['recall'])
     expect(Object.keys(hooks)).toEqual(['SessionStart', 'BeforeAgent', 'PreCompress', 'SessionEnd'])
     expect(hooks.PreCompress?.[0].matcher).toBe('manual')
-    expect(hooks.BeforeAgent?.[0].hooks[0].timeout).toBe(5000)
+    expect(hooks.BeforeAgent?.[0].hooks.map(({ timeout }) => timeout)).toEqual([5000, 5000])
+    expect(hooks.BeforeAgent?.[0].hooks[0].command).toMatch(/^recall hook turn-start /)
   })
 
   it('hands over what the host says, and prints the answer', async () => {

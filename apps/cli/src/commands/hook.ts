@@ -4,6 +4,7 @@ import {
   contextOutput,
   type HookInput,
   isToldAlready,
+  isToldWithPrompt,
   parseHookInput,
   silence,
   transcriptOf,
@@ -83,6 +84,8 @@ async function handle(io: Io, event: string, input: HookInput | null, options: H
   switch (event) {
     case 'session-start':
       return start(io, place, input, options)
+    case 'turn-start':
+      return startTurn(io, place, input, options)
     case 'prompt':
       return (await import('../commands/hook-prompt.ts')).recallPrompt(io, place, input)
     case 'post-compact':
@@ -116,19 +119,39 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
     problems.push((error as Error).message)
   }
 
-  const isTold = isToldAlready(input)
   const warn = (text: string): void => {
     io.err(`recall: not told: ${text}\n`)
     problems.push(text)
   }
-  const context = isTold ? nothingToTell : sessionContext(place, contextLimits[input.host], warn)
+  const context = isToldAlready(input)
+    ? nothingToTell
+    : sessionContext(place, contextLimits[input.host], warn)
   const notice = noticeOf(place, pending, context, problems)
-  if (context.text !== '' || notice !== '') io.out(contextOutput(input, context.text, notice))
-  // Print before clearing: a crash in between shows the window twice rather than never.
-  const isGiven = !isTold && input.source !== 'compact' && context.window !== ''
-  if (options.clear && isGiven && ((await io.taken?.()) ?? true)) {
-    await (await import('../commands/hook-archive.ts')).clearWindow(io, place, context.window)
-  }
+  const isToldLater = isToldWithPrompt(input)
+  const text = isToldLater ? '' : context.text
+  if (text !== '' || notice !== '') io.out(contextOutput(input, text, notice))
+  if (!isToldLater && input.source !== 'compact') await clearGiven(io, place, context, options)
+}
+
+/** Tells a session with its first prompt what memory knows, and with the next one after it was compacted. */
+async function startTurn(io: Io, place: MemoryPlace, input: HookInput, options: HookOptions): Promise<void> {
+  const isTold = !isToldWithPrompt(input) || readSession(place, input.sessionId)?.isTold === true
+  const warn = (text: string): void => io.err(`recall: not told: ${text}\n`)
+  const context = isTold ? nothingToTell : sessionContext(place, contextLimits[input.host], warn)
+  if (context.text !== '') io.out(contextOutput(input, context.text))
+  note(io, place, input, 'open', true)
+  await clearGiven(io, place, context, options)
+}
+
+/** Printing comes first: a crash in between shows the window twice rather than never. */
+async function clearGiven(
+  io: Io,
+  place: MemoryPlace,
+  { window }: SessionContext,
+  { clear }: HookOptions,
+): Promise<void> {
+  if (!clear || window === '' || !((await io.taken?.()) ?? true)) return
+  await (await import('../commands/hook-archive.ts')).clearWindow(io, place, window)
 }
 
 /** What the person is told; empty when nothing was loaded and nothing failed. */
@@ -154,8 +177,14 @@ function noticeOf(
 }
 
 /** Records durably what is known of a session; writes nothing when nothing is new. */
-function note(io: Io, place: MemoryPlace, input: HookInput, state: HostSession['state']): void {
-  const news = (): HostSession | undefined => newsOf(io, place, input, state)
+function note(
+  io: Io,
+  place: MemoryPlace,
+  input: HookInput,
+  state: HostSession['state'],
+  isToldNow = false,
+): void {
+  const news = (): HostSession | undefined => newsOf(io, place, input, state, isToldNow)
   if (news() === undefined) return
   withNotesLocked(place, () => {
     // Read again: another hook of the session may have noted something meanwhile.
@@ -170,14 +199,17 @@ function newsOf(
   place: MemoryPlace,
   input: HookInput,
   state: HostSession['state'],
+  isToldNow: boolean,
 ): HostSession | undefined {
   const transcript = transcriptOf(input, io)
   const earlier = readSession(place, input.sessionId)
   const path = transcript ?? earlier?.transcript
   const summary = input.compactSummary === undefined ? [] : [compactSummary(input.compactSummary)]
   if (path === undefined) return undefined
+  const isTold = isToldNow || (earlier?.isTold === true && state !== 'checkpoint')
   const isNew =
     earlier?.state !== state ||
+    (earlier.isTold ?? false) !== isTold ||
     earlier.transcript !== path ||
     summary.length > 0 ||
     io.now() - earlier.at > 3600_000
@@ -191,6 +223,7 @@ function newsOf(
     transcript: path,
     at: io.now(),
     state,
+    ...(isTold ? { isTold } : {}),
     ...(others.length + summary.length > 0 ? { summaries: [...others, ...summary] } : {}),
   }
 }

@@ -22,6 +22,8 @@ export interface HostSession {
   done?: string
   /** The form in which it was last archived; only a `session` is in the window. */
   saved?: 'checkpoint' | 'session'
+  /** Whether it was told with a prompt what memory knows, and was not compacted since. */
+  isTold?: boolean
   /** Redacted summaries that the host wrote when it compacted the session, still to be stored. */
   summaries?: { id: string; text: string }[]
   /** Why the last try to archive it failed, and how many tries did. */

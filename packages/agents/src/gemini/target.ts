@@ -30,7 +30,9 @@ export const geminiTarget: Target = {
     })
     const hooks = {
       SessionStart: [{ hooks: [hook('session-start')] }],
-      ...(wiring.recallPrompts ? { BeforeAgent: [{ hooks: [hook('prompt')] }] } : {}),
+      // The host forgets what is told at a start once a session is resumed, and drops it after `/clear`. What comes with
+      // a prompt it keeps.
+      BeforeAgent: [{ hooks: [hook('turn-start'), ...(wiring.recallPrompts ? [hook('prompt')] : [])] }],
       // The others are no compactions: before each request the host asks whether it is time for one.
       PreCompress: [{ matcher: 'manual', hooks: [hook('pre-compact')] }],
       SessionEnd: [{ hooks: [hook('session-end')] }],

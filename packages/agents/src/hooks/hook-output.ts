@@ -25,6 +25,13 @@ const losesContext: ReadonlySet<Host> = new Set(['copilot'])
 export const isToldAlready = ({ host, source }: HookInput): boolean =>
   (source === 'resume' || source === 'fork') && !losesContext.has(host)
 
+/** Hosts that keep what is told with a prompt, and lose what is told at a start. */
+const toldWithPrompts: ReadonlySet<Host> = new Set(['gemini'])
+
+/** Whether a session is told with its first prompt; only a note of the session, which names its transcript, says so. */
+export const isToldWithPrompt = ({ host, transcriptPath }: HookInput): boolean =>
+  toldWithPrompts.has(host) && transcriptPath !== undefined
+
 /** What a hook prints when it has nothing to say. */
 export const silence = (host: Host): string => (wantsJson.has(host) ? '{}\n' : '')
 

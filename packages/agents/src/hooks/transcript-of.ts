@@ -8,6 +8,8 @@ export function transcriptOf(
   input: HookInput,
   machine: { home: string; env: Readonly<Record<string, string | undefined>> },
 ): string | undefined {
+  // Gemini CLI names a new file there, leaves it empty, and goes on with the one that the session has.
+  if (input.host === 'gemini' && input.source === 'resume') return undefined
   if (input.transcriptPath !== undefined) return input.transcriptPath
   // An id with path separators, or `..`, would lead out of the folder.
   if (!/^[\w.-]+$/.test(input.sessionId) || /^\.+$/.test(input.sessionId)) return undefined

@@ -1,17 +1,26 @@
 import { isRecord } from '../reading/content-blocks.ts'
 import type { Surroundings, Wiring } from './target.ts'
 
-export type HookEvent = 'session-start' | 'prompt' | 'pre-compact' | 'post-compact' | 'session-end' | 'stop'
+export type HookEvent =
+  | 'session-start'
+  | 'turn-start'
+  | 'prompt'
+  | 'pre-compact'
+  | 'post-compact'
+  | 'session-end'
+  | 'stop'
 
-/** How many seconds a host waits for a hook: a person waits for what is looked up for a prompt. */
-export const hookSeconds = (event: HookEvent): number => (event === 'prompt' ? 5 : 10)
+/** How many seconds a host waits for a hook: a person waits for what is told with a prompt. */
+export const hookSeconds = (event: HookEvent): number =>
+  event === 'prompt' || event === 'turn-start' ? 5 : 10
 
 /**
  * The command line of a hook, with the same text for every host: hosts that read each other's hook files recognise
  * a hook by its text, and some ask for trust again when it changes.
  */
 export function hookCommand({ command, root, consume }: Wiring, event: HookEvent): string {
-  const flags = consume && event === 'session-start' ? ['--clear'] : []
+  const isToldThen = event === 'session-start' || event === 'turn-start'
+  const flags = consume && isToldThen ? ['--clear'] : []
   // Where paths begin with a slash a backslash is a letter of a name, which a shell would read as a mark.
   const quote = root.startsWith('/') ? quoteForShell : quoteOnWindows
   return [...command, 'hook', event, '--root', root, ...flags].map(quote).join(' ')
