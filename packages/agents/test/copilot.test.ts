@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openTranscript } from '../src/index.ts'
-import { jsonLines, messagesOf, readTranscript, temporaryFolder } from './support.ts'
+import { jsonLines, messagesOf, outline, readTranscript, temporaryFolder } from './support.ts'
 
 it('reads the events of a Copilot session', async () => {
   const event = (type: string, data: unknown) => ({ type, data, id: type, timestamp: '2026-11-20T09:00:00Z' })
@@ -25,6 +25,33 @@ it('reads the events of a Copilot session', async () => {
     'assistant: (result) yes',
     'assistant: It fails.',
   ])
+})
+
+it('reads what was pasted into a prompt of Copilot from the file that the host keeps it in', async () => {
+  const folder = join(await temporaryFolder(), 'p1')
+  await mkdir(join(folder, 'files'), { recursive: true })
+  await writeFile(join(folder, 'files/paste-17.txt'), 'a long\nlog')
+  await writeFile(join(folder, 'paste-18.txt'), 'of somebody else')
+  const mark = (path: string) => `<pasted_content file="${path}" size="97.7 KB" lines="2230" />`
+  const said = (type: string, content: string) => ({ type, data: { content }, id: content })
+  await writeFile(
+    join(folder, 'events.jsonl'),
+    jsonLines(
+      said(
+        'user.message',
+        `why?\n${mark(`${folder}/files/paste-17.txt`)} ${mark('C:\\files\\paste-17.txt')}`,
+      ),
+      said('user.message', mark(`${folder}/files/../paste-18.txt`)),
+      said('assistant.message', mark(`${folder}/files/paste-17.txt`)),
+    ),
+  )
+  const conversation = await openTranscript(join(folder, 'events.jsonl'))
+  expect(outline(await messagesOf(conversation))).toEqual([
+    'user: why?\na long\nlog a long\nlog',
+    `user: ${mark(`${folder}/files/../paste-18.txt`)}`,
+    `assistant: ${mark(`${folder}/files/paste-17.txt`)}`,
+  ])
+  expect(conversation.facts.skipped).toEqual({ 'pasted text that cannot be read': 1 })
 })
 
 it('tells a helper of a Copilot session and the commands of a person from its prompts', async () => {

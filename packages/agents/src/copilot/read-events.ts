@@ -4,6 +4,7 @@ import { isRecord, toContentBlocks, toolName, toResultText } from '../reading/co
 import { toInstant } from '../reading/instants.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
+import { withPastedText } from './pasted-text.ts'
 import { isTitle, type SessionName, sessionName } from './session-name.ts'
 
 type Event = Record<string, unknown> & { type: string; data: Record<string, unknown> }
@@ -47,7 +48,7 @@ async function* readMessages(
     }
     const { context } = value.data
     if (isRecord(context) && typeof context.cwd === 'string') facts.project ??= context.cwd
-    const content = toContent(value, skip)
+    const content = toContent(await withWholePrompt(value, path, skip), skip)
     if (content.length === 0) continue
     const at = toInstant(value.timestamp)
     if (!isBegun && isOfPerson(value)) {
@@ -69,6 +70,12 @@ const isSilent = (value: unknown): boolean =>
 /** A helper's events stand among those of its session; the agent wrote its prompt. */
 const isOfPerson = ({ type, agentId }: Event): boolean =>
   type === 'tool.user_requested' || (type === 'user.message' && typeof agentId !== 'string')
+
+async function withWholePrompt(event: Event, path: string, skip: Skip): Promise<Event> {
+  const { content } = event.data
+  if (!isOfPerson(event) || typeof content !== 'string') return event
+  return { ...event, data: { ...event.data, content: await withPastedText(content, path, skip) } }
+}
 
 function toContent({ type, data }: Event, skip: Skip): ContentBlock[] {
   const id = typeof data.toolCallId === 'string' ? data.toolCallId : ''
