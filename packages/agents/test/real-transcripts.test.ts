@@ -12,6 +12,7 @@ type Line = {
   isCompactSummary?: boolean
   operation?: string
   content?: string
+  isApiErrorMessage?: boolean
   message?: { content?: string | (Block | string)[] }
 }
 
@@ -27,7 +28,7 @@ function extractTexts(path: string): { user: string[]; assistant: string[] } {
     }
     if (line?.type === 'queue-operation' && line.operation === 'enqueue') texts.user.push(line.content ?? '')
     if (line?.type !== 'user' && line?.type !== 'assistant') continue
-    if (line.isMeta || line.isCompactSummary) continue
+    if (line.isMeta || line.isCompactSummary || line.isApiErrorMessage) continue
     const content = line.message?.content ?? []
     const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content
     for (const block of blocks) {

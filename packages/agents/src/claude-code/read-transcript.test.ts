@@ -161,6 +161,27 @@ it('reads a background task’s notification as output, not as speech', async ()
   ])
 })
 
+it('reads as output the answers that the host wrote itself, not one that was interrupted', async () => {
+  const synthetic = (id: string, text: string, more = {}) => {
+    const message = { role: 'assistant', model: '<synthetic>', content: [{ type: 'text', text }] }
+    return { ...assistant(id, []), message, isApiErrorMessage: false, ...more }
+  }
+  const { outline } = await read(
+    jsonLines(
+      synthetic('a1', 'It never'),
+      synthetic('a2', 'No response requested.'),
+      synthetic('a3', 'API Error: 529 Overloaded', { isApiErrorMessage: true }),
+      assistant('a4', [{ type: 'text', text: 'No response requested.' }]),
+    ),
+  )
+  expect(outline).toEqual([
+    'assistant: It never',
+    'assistant: (result) No response requested.',
+    'assistant: (result) API Error: 529 Overloaded',
+    'assistant: No response requested.',
+  ])
+})
+
 it('reads as output that a person interrupted the agent, which the host says in the person’s place', async () => {
   const { outline } = await read(
     jsonLines(

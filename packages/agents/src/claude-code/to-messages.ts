@@ -23,7 +23,8 @@ export function toMessages(line: TranscriptLine, context: LineContext): Message[
   switch (line.type) {
     case 'assistant': {
       if (line.message === undefined) return skipped(context)
-      const content = toContentBlocks(line.message.content, context.skip)
+      const blocks = toContentBlocks(line.message.content, context.skip)
+      const content = line.isHostAnswer ? blocks.map(asOutput) : blocks
       return content.length > 0 ? [messageOf(line, context, 'assistant', content)] : []
     }
     case 'user':
@@ -43,6 +44,9 @@ export function toMessages(line: TranscriptLine, context: LineContext): Message[
       return []
   }
 }
+
+const asOutput = (block: ContentBlock): ContentBlock =>
+  block.type === 'text' ? { type: 'tool_result', toolUseId: '', content: block.text } : block
 
 /** What the host says in the place of a person who stopped the agent. */
 const interruption = /^\[Request interrupted by user(?: for tool use)?\]$/

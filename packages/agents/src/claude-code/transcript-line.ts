@@ -19,6 +19,8 @@ export interface TranscriptLine {
   otherOrigin?: string
   /** The line holds a summary of earlier turns of the same transcript. */
   isCompactSummary: boolean
+  /** An answer that the host wrote itself: an error, or that nothing was asked. */
+  isHostAnswer: boolean
   message?: { role?: string; content: unknown }
   /** The whole line, for line types with further members. */
   raw: Record<string, unknown>
@@ -40,10 +42,17 @@ export function toTranscriptLine(value: unknown): TranscriptLine | null {
     isMeta: value.isMeta === true,
     otherOrigin: originOf(value.origin ?? (isRecord(value.attachment) ? value.attachment.origin : undefined)),
     isCompactSummary: value.isCompactSummary === true,
+    isHostAnswer: value.isApiErrorMessage === true || (message !== undefined && isFiller(message)),
     message: message && { role: text(message.role), content: message.content },
     raw: value,
   }
 }
+
+/** What the host answers in the place of a model, which did not get to it. Half an answer has the same model. */
+const isFiller = ({ model, content }: Record<string, unknown>): boolean =>
+  model === '<synthetic>' &&
+  Array.isArray(content) &&
+  content.every((block) => isRecord(block) && block.text === 'No response requested.')
 
 /** Kinds of origin that are no person's. An unknown kind counts as none: nothing that was typed may be lost. */
 const others = new Set([
