@@ -166,6 +166,11 @@ describe('in Gemini CLI, which loses what it is told at a start', () => {
     'pre-compact': 'PreCompress',
     'session-end': 'SessionEnd',
   }
+  const message = (id: string, type: string, content: string) =>
+    JSON.stringify({ id, timestamp: '2026-11-20T09:00:00Z', type, content })
+  const header = JSON.stringify({ sessionId: 'n', projectHash: 'p' })
+  const zebraChat = [header, message('1', 'user', 'a zebra'), message('2', 'gemini', 'ok'), ''].join('\n')
+
   async function gemini() {
     const shell = createShell()
     await shell.run('archive', writeSession(shell.root, 's1', poolSession))
@@ -215,16 +220,21 @@ describe('in Gemini CLI, which loses what it is told at a start', () => {
   it('archives a session that was killed after it was resumed, for which the host names another file', async () => {
     const { shell, transcript, run } = await gemini()
     await run('session-start', { source: 'startup' })
-    const message = (id: string, type: string, content: string) =>
-      JSON.stringify({ id, timestamp: '2026-11-20T09:00:00Z', type, content })
-    const header = JSON.stringify({ sessionId: 'n', projectHash: 'p' })
-    writeFileSync(
-      transcript,
-      [header, message('1', 'user', 'a zebra'), message('2', 'gemini', 'ok'), ''].join('\n'),
-    )
+    writeFileSync(transcript, zebraChat)
     await run('session-start', { source: 'resume', transcript_path: join(shell.root, 'empty.jsonl') })
     await run('session-start', { source: 'startup', session_id: 'next', transcript_path: '/next.jsonl' })
     expect(readFileSync(join(shell.root, 'memory/EPHEMERAL.md'), 'utf8')).toContain('a zebra')
+  })
+
+  it('archives a compacted session also when its next prompt came first', async () => {
+    const { shell, transcript, run } = await gemini()
+    writeFileSync(transcript, zebraChat)
+    await run('pre-compact', { trigger: 'manual' })
+    await run('turn-start')
+    await shell.run('hook', 'drain')
+    expect(readFileSync(join(shell.root, 'memory/conversations/conversation-002.md'), 'utf8')).toContain(
+      'a zebra',
+    )
   })
 })
 

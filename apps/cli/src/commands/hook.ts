@@ -135,11 +135,13 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
 
 /** Tells a session with its first prompt what memory knows, and with the next one after it was compacted. */
 async function startTurn(io: Io, place: MemoryPlace, input: HookInput, options: HookOptions): Promise<void> {
-  const isTold = !isToldWithPrompt(input) || readSession(place, input.sessionId)?.isTold === true
+  const earlier = readSession(place, input.sessionId)
+  const isTold = !isToldWithPrompt(input) || earlier?.isTold === true
   const warn = (text: string): void => io.err(`recall: not told: ${text}\n`)
   const context = isTold ? nothingToTell : sessionContext(place, contextLimits[input.host], warn)
   if (context.text !== '') io.out(contextOutput(input, context.text))
-  note(io, place, input, 'open', true)
+  // The drain may not have come to a checkpoint yet.
+  note(io, place, input, earlier?.state === 'checkpoint' ? 'checkpoint' : 'open', true)
   await clearGiven(io, place, context, options)
 }
 
