@@ -110,7 +110,15 @@ export { hasManyWords, tellingWords } from './ranking/telling-words.ts'
 export { unitLabel } from './ranking/unit-label.ts'
 export { splitUnits, type Unit } from './ranking/units.ts'
 export { wordScores } from './ranking/word-scores.ts'
-export { countTermsIn, indexedTerms, queryTerms, queryWords, type Word, wordsOf } from './ranking/words.ts'
+export {
+  countTermsIn,
+  indexedTerms,
+  queryTerms,
+  queryWords,
+  type Word,
+  withBlanksBetweenWords,
+  wordsOf,
+} from './ranking/words.ts'
 export { type RedactionCounts, redactJson, redactText } from './redaction/redact.ts'
 export {
   createRedactor,

@@ -72,6 +72,14 @@ export const searchText: Theme = {
           '\ufffe',
           '\ud800',
           '\udc00',
+          '\u{1f44d}',
+          '\u{1f914}',
+          '\u{1fae1}',
+          '\u2b50',
+          '\u20bf',
+          '\u2066',
+          '\u0378',
+          '\u{1fffe}',
         ]
         for (const [i, character] of characters.entries()) {
           await memory.write(

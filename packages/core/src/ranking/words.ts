@@ -27,6 +27,15 @@ const runs = lazily(() => /[\p{L}\p{N}\p{M}\p{Co}]{1,65536}/gu)
 const asciiRuns = /[a-z\d]+/gi
 const runsFor = (text: string): RegExp => (isAscii(text) ? asciiRuns : runs())
 
+const betweenRuns = lazily(() => /[^ -~\p{L}\p{N}\p{M}\p{Co}]+/gu)
+
+/**
+ * A text with blanks for whatever ends a word beyond ASCII, and for NUL, which is where drivers end a text. Engines know
+ * older versions of Unicode, and take emoji that came later for letters.
+ */
+export const withBlanksBetweenWords = (text: string): string =>
+  isAscii(text) ? text.replaceAll('\0', ' ') : text.replace(betweenRuns(), ' ')
+
 /**
  * Splits a text the way SQLite's `porter unicode61` tokenizer does once its letters are folded: runs of letters,
  * numbers and marks, stemmed, so that every store agrees on what a word is.

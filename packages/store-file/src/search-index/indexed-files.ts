@@ -1,4 +1,12 @@
-import { dateWords, foldLetters, jsonBytes, type Unit, unitLabel, wordsInIdentifiers } from '@recall/core'
+import {
+  dateWords,
+  foldLetters,
+  jsonBytes,
+  type Unit,
+  unitLabel,
+  withBlanksBetweenWords,
+  wordsInIdentifiers,
+} from '@recall/core'
 import { unitsOf } from '../documents/file-entry.ts'
 import { contentHash } from '../files/digest.ts'
 import { type FileStamp, mixStamp, stampModulus } from '../files/file-stamp.ts'
@@ -158,8 +166,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       // People ask for a conversation's subject and its date together.
       const date = i === 0 && !only ? dateWords(entry.created) : ''
       const found = [text, date, wordsInIdentifiers(text)].filter(Boolean).join('\n')
-      // The driver ends a text at its first NUL.
-      words.run(first + i, found.replaceAll('\0', ' '))
+      words.run(first + i, withBlanksBetweenWords(found))
     })
     if (!only) addUnits(first, file, entry, units)
   }
