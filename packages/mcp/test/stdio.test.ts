@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { PassThrough, Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import { createDrainingStdio } from '../src/draining-stdio.ts'
 import { stdioChild } from './support.ts'
@@ -39,7 +40,7 @@ it('answers what was asked before the input broke, and leaves then', async () =>
   await transport.start()
   stdin.write(ping)
   await ended
-  expect(String(stdout.read())).toBe('{"jsonrpc":"2.0","id":1,"result":{}}\n')
+  expect(await text(stdout.end())).toBe('{"jsonrpc":"2.0","id":1,"result":{}}\n')
   expect(errors).toMatchObject([{ message: 'the terminal is gone' }])
 })
 
@@ -56,7 +57,7 @@ it.each([
   for (let megabytes = 0; megabytes < 21; megabytes++) stdin.write(`"a":"${' '.repeat(1024 * 1024)}",`)
   stdin.end(`${end}\n${ping}`)
   await ended
-  const answers: { id?: unknown; error?: object }[] = String(stdout.read())
+  const answers: { id?: unknown; error?: object }[] = (await text(stdout.end()))
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
