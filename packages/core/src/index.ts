@@ -112,11 +112,11 @@ export { splitUnits, type Unit } from './ranking/units.ts'
 export { wordScores } from './ranking/word-scores.ts'
 export {
   countTermsIn,
+  forTokenizer,
   indexedTerms,
   queryTerms,
   queryWords,
   type Word,
-  withBlanksBetweenWords,
   wordsOf,
 } from './ranking/words.ts'
 export { type RedactionCounts, redactJson, redactText } from './redaction/redact.ts'

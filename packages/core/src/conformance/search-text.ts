@@ -49,6 +49,8 @@ export const searchText: Theme = {
       expect(await keysFound(memory, 'long-term', { text: 'пятницу' })).toEqual(['ru'])
       expect(await keysFound(memory, 'long-term', { text: 'μπλε' })).toEqual(['el'])
       expect(await keysFound(memory, 'long-term', { text: '失败' })).toEqual(['zh'])
+      await memory.write('long-term', 'chr', 'ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ')
+      expect(await keysFound(memory, 'long-term', { text: 'ᏣᎳᎩ' })).toEqual(['chr'])
       await memory.write('long-term', 'ko', '학교에서 배포가 실패했다')
       expect(await keysFound(memory, 'long-term', { text: '학교' })).toEqual(['ko'])
       // The vowels alone tell these two apart.

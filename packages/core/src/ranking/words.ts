@@ -30,11 +30,11 @@ const runsFor = (text: string): RegExp => (isAscii(text) ? asciiRuns : runs())
 const betweenRuns = lazily(() => /[^ -~\p{L}\p{N}\p{M}\p{Co}]+/gu)
 
 /**
- * A text with blanks for whatever ends a word beyond ASCII, and for NUL, which is where drivers end a text. Engines know
- * older versions of Unicode, and take emoji that came later for letters.
+ * A text in which SQLite's tokenizer finds the words that `wordsOf` does: its Unicode is older, so it takes newer emoji
+ * for letters and knows of fewer letters in which case they are. It ends a text at the first NUL.
  */
-export const withBlanksBetweenWords = (text: string): string =>
-  isAscii(text) ? text.replaceAll('\0', ' ') : text.replace(betweenRuns(), ' ')
+export const forTokenizer = (text: string): string =>
+  isAscii(text) ? text.replaceAll('\0', ' ') : text.toLowerCase().replace(betweenRuns(), ' ')
 
 /**
  * Splits a text the way SQLite's `porter unicode61` tokenizer does once its letters are folded: runs of letters,

@@ -1,10 +1,10 @@
 import {
   dateWords,
   foldLetters,
+  forTokenizer,
   jsonBytes,
   type Unit,
   unitLabel,
-  withBlanksBetweenWords,
   wordsInIdentifiers,
 } from '@recall/core'
 import { unitsOf } from '../documents/file-entry.ts'
@@ -166,7 +166,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       // People ask for a conversation's subject and its date together.
       const date = i === 0 && !only ? dateWords(entry.created) : ''
       const found = [text, date, wordsInIdentifiers(text)].filter(Boolean).join('\n')
-      words.run(first + i, withBlanksBetweenWords(found))
+      words.run(first + i, forTokenizer(found))
     })
     if (!only) addUnits(first, file, entry, units)
   }
