@@ -38,15 +38,22 @@ describe('a file that cannot be read', () => {
     await memory.close()
   })
 
-  it('because a merge left both sides in its front matter is not written over, and says why', async () => {
+  it('because a merge left both sides in its front matter is not taken for absent, and says why', async () => {
     const { memory, at } = await open()
     await memory.write('long-term', 'project:deploys', 'the harbour')
     const [name = ''] = readdirSync(at('long-term'))
     const path = at(`long-term/${name}`)
     const merged = readFileSync(path, 'utf8').replace('updated:', '<<<<<<< HEAD\nupdated:')
     writeFileSync(path, merged)
-    const message = await failure(memory.write('long-term', 'project:deploys', 'new'), 'MEMORY_CONFLICT')
-    expect(message).toMatch(/deploys.* \(front matter is not YAML: .*\): mend that, or rename the file/)
+    for (const call of [
+      memory.read('long-term', 'project:deploys'),
+      memory.write('long-term', 'project:deploys', 'new'),
+      memory.delete('long-term', 'project:deploys'),
+    ]) {
+      const message = await failure(call, 'MEMORY_CORRUPTION')
+      expect(message).toMatch(/deploys.* \(front matter is not YAML: .*\): mend that, or rename the file/)
+    }
+    expect(await keysOf(memory, 'harbour')).toEqual([name.replace('.md', '')])
     expect(readFileSync(path, 'utf8')).toBe(merged)
     await memory.close()
   })

@@ -76,8 +76,17 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     const entry = parseNote(file.content, basename(path, '.md'), {
       modified: Math.round(file.stamp.modified),
     })
+    if (entry.key !== address.key) assertTellsKey(file.content, path, address)
     const isNamedOtherwise = entry.named === true && !isSpelledSo(fileSystem, path)
     return entry.key === address.key && !isNamedOtherwise ? entry : null
+  }
+
+  /** A key that is no file name stands in the front matter alone. */
+  const assertTellsKey = (content: string, path: string, { scope, key }: Address): void => {
+    const { problem } = parseFrontMatter(content)
+    if (problem === undefined) return
+    const message = `${path} does not tell whether it holds '${key}' (${problem}): mend that, or rename the file`
+    throw new MemoryError(message, MemoryErrorCode.CORRUPTION, { scope, key, details: { path } })
   }
 
   /** A file that cannot be read right now may be the very one that is wanted. */
@@ -178,10 +187,7 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
   const refuseForeignFile = (path: string, address: Address): void => {
     if (!fileSystem.existsSync(path) || readNote(address)) return
     const { scope, key } = address
-    const { problem } = parseFrontMatter(read(path)?.content ?? '')
-    const message = problem
-      ? `${path} does not tell whether it holds '${key}' (${problem}): mend that, or rename the file`
-      : `${path} already holds another memory than '${key}': rename that file`
+    const message = `${path} already holds another memory than '${key}': rename that file`
     throw new MemoryError(message, MemoryErrorCode.CONFLICT, { scope, key, details: { path } })
   }
 
