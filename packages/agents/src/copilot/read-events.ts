@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
-import { isRecord, toContentBlocks, toolName, toResultText } from '../reading/content-blocks.ts'
+import { asId, isRecord, toContentBlocks, toolName, toResultText } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
@@ -27,8 +27,7 @@ export async function readCopilotEvents(path: string): Promise<Conversation> {
   const facts: ConversationFacts = { skipped: {} }
   let sessionId = basename(path) === 'events.jsonl' ? basename(dirname(path)) : basename(path, '.jsonl')
   for await (const { value } of readJsonLines(path, () => {})) {
-    const id = isCopilotEvent(value) ? value.data.sessionId : undefined
-    if (typeof id === 'string' && id !== '') sessionId = id
+    sessionId = (isCopilotEvent(value) ? asId(value.data.sessionId) : undefined) ?? sessionId
     break
   }
   return { sessionId, facts, messages: readMessages(path, facts, await sessionName(path)) }
@@ -56,7 +55,7 @@ async function* readMessages(
       if (name !== undefined && isTitle(name, toResultText(content))) facts.title = name.text
     }
     yield {
-      id: typeof value.id === 'string' && value.id !== '' ? value.id : `line-${number}`,
+      id: asId(value.id) ?? `line-${number}`,
       role: isOfPerson(value) ? 'user' : 'assistant',
       content,
       ...(at === undefined ? {} : { at }),

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
-import { isRecord, toolName, toResultText } from '../reading/content-blocks.ts'
+import { asId, isRecord, toolName, toResultText } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
@@ -56,7 +56,7 @@ export async function readChatLines(path: string): Promise<Conversation> {
   const stem = basename(path).replace(/\.jsonl?$/, '')
   for await (const { value } of readJsonLines(path, () => {})) {
     const header = isRecord(value) ? value : {}
-    const sessionId = typeof header.sessionId === 'string' ? header.sessionId : stem
+    const sessionId = asId(header.sessionId) ?? stem
     const parent = header.kind === 'subagent' ? basename(dirname(path)) : undefined
     const identity = parent === undefined ? { sessionId } : { sessionId: `${parent}/${sessionId}`, parent }
     return { ...identity, facts, messages: linesOf(path, facts) }
@@ -121,8 +121,7 @@ function createChatLog() {
   return {
     isEmpty: (): boolean => last.size === 0,
     add(message: ChatMessage): void {
-      const named = typeof message.id === 'string' && message.id !== '' ? message.id : undefined
-      const id = named ?? idOf([message.type, message.content])
+      const id = asId(message.id) ?? idOf([message.type, message.content])
       last.set(id, toMessages(message, id))
     },
     *messages(): Generator<Message, void> {

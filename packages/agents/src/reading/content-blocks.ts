@@ -82,6 +82,10 @@ export function toResultText(content: unknown): string {
 /** A tool's name; `tool` when the host gives none. */
 export const toolName = (name: unknown): string => (typeof name === 'string' ? name : 'tool')
 
+/** A value that may serve as an id. */
+export const asId = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
+
 /** A tool's input: chat APIs send it as JSON in a string, and some tools take a plain text. */
 export function toToolInput(value: unknown): JsonValue {
   const parsed = typeof value === 'string' ? parseJson(value) : undefined
