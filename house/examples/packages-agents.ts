@@ -1,6 +1,6 @@
-import { listClaudeCodeTranscripts, openTranscript } from '@recall/agents'
+import { listImportable, openTranscript } from '@recall/agents'
 
-for (const path of await listClaudeCodeTranscripts('/home/ana/.claude/projects')) {
+for (const path of await listImportable('/home/ana/.claude/projects')) {
   const conversation = await openTranscript(path)
   for await (const message of conversation.messages) {
     // message.role, message.content

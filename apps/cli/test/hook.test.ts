@@ -12,6 +12,7 @@ import {
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { layouts, openFileMemory } from '@recall/store-file'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { hookEvents } from '../src/hosts/hook-events.ts'
@@ -416,6 +417,29 @@ describe('hook', () => {
     expect([code, out]).toEqual([1, expect.stringContaining(`${damaged} is damaged`)])
     rmSync(join(shell.root, damaged))
     expect((await shell.run('doctor')).code).toBe(0)
+  })
+
+  it('archives a session’s helpers with it, also where the host keeps them in the same database', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const path = join(shell.root, '.local/share/opencode/opencode.db')
+    writeFiles(shell.root, { '.local/share/opencode/opencode.db': '' })
+    const database = new DatabaseSync(path)
+    database.exec(`
+      CREATE TABLE session (id TEXT, parent_id TEXT, time_created INTEGER);
+      CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+      CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
+      INSERT INTO session VALUES ('o1', NULL, 1), ('o2', 'o1', 2), ('o3', NULL, 3);
+      INSERT INTO message SELECT 'm-' || id, id, 1763600000000, '{"role":"user"}' FROM session;
+      INSERT INTO part SELECT 'p-' || id, 'm-' || id, '{"type":"text","text":"ocelot of ' || id || '"}' FROM session;`)
+    database.close()
+    const fields = { host: 'opencode', session_id: 'o1', hook_event_name: 'SessionEnd' }
+    await shell.withInput(event(fields)).run('hook', 'session-end')
+    await shell.run('hook', 'drain')
+    const { out } = await shell.run('search', 'ocelot')
+    expect(out).toContain('ocelot of o1')
+    expect(out).toContain('ocelot of o2')
+    expect(out).not.toContain('ocelot of o3')
   })
 
   it('archives the other helpers of a session when one was forgotten, is damaged or has said nothing', async () => {

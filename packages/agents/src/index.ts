@@ -1,4 +1,3 @@
-export { listClaudeCodeTranscripts } from './claude-code/list-transcripts.ts'
 export { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
 export type { ImportedMemory, MemoryExport } from './exports/imported-memory.ts'
 export { memoryFormats, type ReadExportOptions, readMemoryExport } from './exports/read-export.ts'
@@ -26,6 +25,7 @@ export { type ProtocolOptions, protocolText, skillText } from './install/protoco
 export { CannotEdit, type FileEdit, type Surroundings, type Target, type Wiring } from './install/target.ts'
 export { tomlTable } from './install/toml-table.ts'
 export { yamlList } from './install/yaml-list.ts'
+export { listSessionTranscripts } from './list-session-transcripts.ts'
 export { readNeutralTranscript } from './neutral/read-transcript.ts'
 export { openTranscript } from './open-transcript.ts'
 export {

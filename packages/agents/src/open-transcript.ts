@@ -1,35 +1,12 @@
 import { type Conversation, MemoryError, MemoryErrorCode } from '@recall/core'
-import { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
-import { isClaudeCodeLine } from './claude-code/transcript-line.ts'
-import { isRolloutLine, readRollout } from './codex/read-rollout.ts'
-import { isCopilotEvent, readCopilotEvents } from './copilot/read-events.ts'
-import { isCursorLine, readCursorTranscript } from './cursor/read-transcript.ts'
-import { isChatDocument, isChatLine, readChatDocument, readChatLines } from './gemini/read-chat.ts'
+import { isChatDocument, readChatDocument } from './gemini/read-chat.ts'
+import { hostFormats, recogniseHost } from './host-formats.ts'
 import { listConversations, readListedConversation } from './list-conversations.ts'
 import { neutralFormats, openNeutralTranscript } from './neutral/read-transcript.ts'
 import { readOpencodeSession } from './opencode/read-session.ts'
-import { splitAddress } from './reading/one-of-many.ts'
+import { isJson, splitAddress } from './reading/one-of-many.ts'
 import { openFile } from './reading/open-file.ts'
 import { readJsonDocument } from './reading/read-json-document.ts'
-import { readJsonLines } from './reading/read-json-lines.ts'
-
-/** How many lines are checked to recognise a host's own format. */
-const headLines = 200
-
-interface HostFormat {
-  name: string
-  /** Whether a JSON line can only come from this host. */
-  isLine(value: unknown): boolean
-  read(path: string): Promise<Conversation>
-}
-
-const hostFormats: readonly HostFormat[] = [
-  { name: 'Claude Code session (JSONL)', isLine: isClaudeCodeLine, read: readClaudeCodeTranscript },
-  { name: 'Codex rollout (JSONL)', isLine: isRolloutLine, read: readRollout },
-  { name: 'Copilot CLI events (JSONL)', isLine: isCopilotEvent, read: readCopilotEvents },
-  { name: 'Cursor transcript (JSONL)', isLine: isCursorLine, read: readCursorTranscript },
-  { name: 'Gemini CLI chat (JSON or JSONL)', isLine: isChatLine, read: readChatLines },
-]
 
 const exportFormats = ['conversations.json of an export of claude.ai or ChatGPT']
 
@@ -80,16 +57,6 @@ const utf16 = (path: string): MemoryError =>
     { details: { path } },
   )
 
-async function recogniseHost(path: string): Promise<HostFormat | null> {
-  let looked = 0
-  for await (const { value } of readJsonLines(path, () => looked++)) {
-    const host = hostFormats.find((format) => format.isLine(value))
-    if (host !== undefined) return host
-    if (++looked >= headLines) break
-  }
-  return null
-}
-
 /** @throws MemoryError INVALID_INPUT for an export of many conversations, of which one must be named */
 async function refuseExport(path: string): Promise<void> {
   const conversations = await listConversations(path)
@@ -101,8 +68,6 @@ async function refuseExport(path: string): Promise<void> {
     { details: { path } },
   )
 }
-
-const isJson = (path: string): boolean => /\.json$/i.test(path)
 
 /** Reads a chat that is one JSON document, which cannot be recognised line by line; `null` for any other file. */
 async function readChat(path: string): Promise<Conversation | null> {

@@ -1,34 +1,39 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { mkdir, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it } from 'vitest'
-import { temporaryFolder } from '../../test/support.ts'
-import { listClaudeCodeTranscripts } from './list-transcripts.ts'
+import { listSessionTranscripts } from '../src/index.ts'
+import { jsonLines, temporaryFolder } from './support.ts'
 
-async function project() {
+/** Lists the transcripts of sessions in a folder with these files. */
+async function folderOf(files: Record<string, string>) {
   const root = await temporaryFolder()
-  for (const path of [
-    'p/b.jsonl',
-    'p/a.jsonl',
-    'p/a/subagents/agent-1.jsonl',
-    'p/a/subagents/workflows/wf_1/agent-2.jsonl',
-    'p/a/subagents/workflows/wf_1/journal.jsonl',
-    'p/a/tool-results/big.jsonl',
-    'p/memory/MEMORY.md',
-    'history.jsonl',
-  ]) {
-    await mkdir(join(root, path, '..'), { recursive: true })
-    await writeFile(join(root, path), '{}\n')
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), text)
   }
-  await symlink(join(root, 'p'), join(root, 'linked'))
-  return {
-    root,
-    list: async (path: string) =>
-      (await listClaudeCodeTranscripts(join(root, path))).map((found) => relative(root, found)),
-  }
+  const list = async (path: string) =>
+    (await listSessionTranscripts(join(root, path))).map((found) =>
+      relative(root, found).replaceAll('\\', '/'),
+    )
+  return { root, list }
 }
 
-it('lists a session’s file with those of its helpers', async () => {
-  const { list } = await project()
+it('lists a Claude Code session with the helpers in its folder', async () => {
+  const said = jsonLines({
+    type: 'user',
+    uuid: 'u',
+    sessionId: 'a',
+    message: { role: 'user', content: 'hi' },
+  })
+  const { list } = await folderOf({
+    'p/a.jsonl': said,
+    'p/b.jsonl': said,
+    'p/a/subagents/agent-1.jsonl': said,
+    'p/a/subagents/workflows/wf_1/agent-2.jsonl': said,
+    'p/a/subagents/workflows/wf_1/journal.jsonl': '{}\n',
+    'p/a/tool-results/big.jsonl': '{}\n',
+  })
   expect(await list('p/a.jsonl')).toEqual([
     'p/a.jsonl',
     'p/a/subagents/agent-1.jsonl',
@@ -37,16 +42,90 @@ it('lists a session’s file with those of its helpers', async () => {
   expect(await list('p/b.jsonl')).toEqual(['p/b.jsonl'])
 })
 
-it('lists all sessions below a folder, helpers after their session, without other files and links', async () => {
-  const { list } = await project()
-  expect(await list('.')).toEqual([
-    'p/a.jsonl',
-    'p/a/subagents/agent-1.jsonl',
-    'p/a/subagents/workflows/wf_1/agent-2.jsonl',
-    'p/b.jsonl',
+it('lists a Gemini CLI session with the helpers in the folder that is named after it', async () => {
+  const chat = (sessionId: string, kind: string) => jsonLines({ sessionId, projectHash: 'h', kind })
+  const { list } = await folderOf({
+    'chats/session-1-g1.jsonl': chat('g1-a', 'main'),
+    'chats/session-1-g2.jsonl': chat('g2-b', 'main'),
+    'chats/session-1-g3.jsonl': chat('..', 'main'),
+    'chats/session-1-g4.jsonl': chat('', 'main'),
+    'chats/g1-a/h1.jsonl': chat('h1', 'subagent'),
+    'chats/g1-a/h1/h2.jsonl': chat('h2', 'subagent'),
+  })
+  expect(await list('chats/session-1-g1.jsonl')).toEqual([
+    'chats/session-1-g1.jsonl',
+    'chats/g1-a/h1.jsonl',
+    'chats/g1-a/h1/h2.jsonl',
   ])
+  for (const alone of ['g2', 'g3', 'g4']) {
+    const path = `chats/session-1-${alone}.jsonl`
+    expect(await list(path)).toEqual([path])
+  }
+})
+
+it('finds the helpers of a Codex session among the sessions that began after it', async () => {
+  const rollout = (day: string, id: string) =>
+    `sessions/${day.replaceAll('-', '/')}/rollout-${day}T09-00-00-${id}.jsonl`
+  const meta = (id: string, more = {}) =>
+    jsonLines(
+      { type: 'session_meta', payload: { id, ...more } },
+      { type: 'session_meta', payload: { id: 'c1' } },
+    )
+  const helper = (id: string, parent: string) =>
+    meta(id, { source: { subagent: { thread_spawn: { parent_thread_id: parent } } } })
+  const session = rollout('2026-11-20', 'c1')
+  const { root, list } = await folderOf({
+    [rollout('2026-11-19', 'h0')]: helper('h0', 'c1'),
+    [session]: meta('c1'),
+    [rollout('2026-11-20', 'c2')]: meta('c2'),
+    [rollout('2026-11-20', 'h1')]: helper('h1', 'c1'),
+    [rollout('2026-11-21', 'h2')]: helper('h2', 'h1'),
+    [rollout('2026-11-21', 'h3')]: helper('h3', 'c2'),
+    [rollout('2026-11-21', 'h4')]: '{"type":"sess',
+    [rollout('2026-11-23', 'h5')]: helper('h5', 'c1'),
+    'sessions/2026/11/21/renamed.jsonl': helper('h6', 'c1'),
+  })
+  const ended = new Date('2026-11-21T12:00:00Z')
+  await utimes(join(root, session), ended, ended)
+  expect(await list(session)).toEqual([session, rollout('2026-11-20', 'h1'), rollout('2026-11-21', 'h2')])
+  expect(await list(rollout('2026-11-20', 'h1'))).toEqual([
+    rollout('2026-11-20', 'h1'),
+    rollout('2026-11-21', 'h2'),
+  ])
+  expect(await list('sessions/2026/11/21/renamed.jsonl')).toEqual(['sessions/2026/11/21/renamed.jsonl'])
+})
+
+it('finds the helpers of a Codex session also where rollouts lie in a folder of a person', async () => {
+  const spawned = { subagent: { thread_spawn: { parent_thread_id: 'c1' } } }
+  const { list } = await folderOf({
+    'rollout-2026-11-20T09-00-00-c1.jsonl': jsonLines({ type: 'session_meta', payload: { id: 'c1' } }),
+    'rollout-2026-11-20T09-00-01-h1.jsonl': jsonLines({
+      type: 'session_meta',
+      payload: { id: 'h1', source: spawned },
+    }),
+  })
+  expect(await list('rollout-2026-11-20T09-00-00-c1.jsonl')).toHaveLength(2)
+})
+
+it('lists an OpenCode session with its helpers and theirs', async () => {
+  const path = join(await temporaryFolder(), 'opencode.db')
+  const database = new DatabaseSync(path)
+  database.exec(`
+    CREATE TABLE session (id TEXT, parent_id TEXT, time_created INTEGER);
+    INSERT INTO session VALUES ('o1', 'o3', 1), ('o2', NULL, 2), ('o3', 'o4', 3), ('o4', 'o1', 4), ('o5', 'o1', 3);`)
+  database.close()
+  const addresses = (...ids: string[]) => ids.map((id) => `${path}#${id}`)
+  expect(await listSessionTranscripts(`${path}#o1`)).toEqual(addresses('o1', 'o5', 'o4', 'o3'))
+  expect(await listSessionTranscripts(`${path}#o2`)).toEqual(addresses('o2'))
+})
+
+it('lists a transcript of another form, and a conversation of an export, alone', async () => {
+  const { root, list } = await folderOf({ 'a.md': '# Notes\n', 'empty.jsonl': '' })
+  for (const path of ['a.md', 'empty.jsonl']) expect(await list(path)).toEqual([path])
+  const address = join(root, 'conversations.json#c1')
+  expect(await listSessionTranscripts(address)).toEqual([address])
 })
 
 it('says that a missing path is missing', async () => {
-  await expect(listClaudeCodeTranscripts('/nowhere')).rejects.toMatchObject({ code: 'MEMORY_NOT_FOUND' })
+  await expect(listSessionTranscripts('/nowhere')).rejects.toMatchObject({ code: 'MEMORY_NOT_FOUND' })
 })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { listClaudeCodeTranscripts, openTranscript, readClaudeCodeTranscript } from '../src/index.ts'
+import { listImportable, openTranscript, readClaudeCodeTranscript } from '../src/index.ts'
 import { hasTranscripts, messagesOf, temporaryFile, transcriptsFolder } from './support.ts'
 
 type Block = { type?: string; text?: string }
@@ -44,7 +44,7 @@ function extractTexts(path: string): { user: string[]; assistant: string[] } {
 const isThere = hasTranscripts()
 
 describe.runIf(isThere)('real transcripts', async () => {
-  const files = isThere ? await listClaudeCodeTranscripts(transcriptsFolder) : []
+  const files = isThere ? await listImportable(transcriptsFolder) : []
 
   it.each(files.map((path) => relative(transcriptsFolder, path)))(
     'keeps every text of %s, by speaker',

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { splitAddress } from '@recall/agents'
+import { listSessionTranscripts, splitAddress } from '@recall/agents'
 import {
   createMemoryManager,
   isMemoryError,
@@ -25,7 +25,6 @@ import {
 } from '../hosts/host-sessions.ts'
 import { type LockFile, takeArchivingLock, withNotesLocked } from '../hosts/lock-files.ts'
 import { createArchiver } from '../imports/archiver.ts'
-import { listTranscriptsOf } from '../imports/transcripts.ts'
 import { readForgotten } from '../memory/forgotten.ts'
 import { languageModel } from '../memory/memory.ts'
 import { withStore } from '../memory/with-store.ts'
@@ -169,7 +168,7 @@ async function archiveOne(
   lm: LmProvider | undefined,
 ): Promise<void> {
   const archiver = await createArchiver(memory, store, source, { lm, resummarize: true })
-  const [own, ...helpers] = await listTranscriptsOf(session.transcript)
+  const [own, ...helpers] = await listSessionTranscripts(session.transcript)
   if (own !== undefined) await archiver(own)
   let problem: MemoryError | undefined
   for (const helper of helpers) {

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { listClaudeCodeTranscripts, listImportable, openTranscript, splitAddress } from '@recall/agents'
+import { listImportable, listSessionTranscripts, openTranscript } from '@recall/agents'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import type { Io } from '../terminal/io.ts'
 import { throwAll } from './unreadable.ts'
@@ -31,14 +31,13 @@ export async function listTranscripts(
   return { transcripts: [...found], unreadable }
 }
 
-/** For a folder, everything that may be a transcript; for the file of a session, that file and those of its helpers. */
-export async function listTranscriptsOf(path: string): Promise<string[]> {
-  if (splitAddress(path)) return [path]
+/** For a folder, everything that may be a transcript; for a session, its transcript and those of its helpers. */
+async function listTranscriptsOf(path: string): Promise<string[]> {
   const isFolder = await stat(path).then(
     (stats) => stats.isDirectory(),
     () => false,
   )
-  if (!isFolder) return listClaudeCodeTranscripts(path)
+  if (!isFolder) return listSessionTranscripts(path)
   const found: string[] = []
   for (const file of await listImportable(path))
     if (file.endsWith('.jsonl') || (await isTranscript(file))) found.push(file)

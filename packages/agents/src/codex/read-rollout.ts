@@ -1,12 +1,19 @@
-import { basename } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
 import { compacted } from '../reading/compacted.ts'
-import { isRecord, toContentBlocks, toolName, toResultText, toToolInput } from '../reading/content-blocks.ts'
+import {
+  asId,
+  isRecord,
+  toContentBlocks,
+  toolName,
+  toResultText,
+  toToolInput,
+} from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
+import { identityIn } from './identity.ts'
 import { readPromptParts } from './prompt-parts.ts'
 import { titleOf } from './title.ts'
 import { toToolBlock } from './tool-blocks.ts'
@@ -19,7 +26,6 @@ const lineTypes = new Set([
   'compacted',
   'world_state',
 ])
-const headLines = 50
 const commandFrame: CommandFrame = [
   '<user_shell_command>\n<command>\n',
   '\n</command>\n<result>\n',
@@ -41,53 +47,9 @@ export function isRolloutLine(value: unknown): boolean {
  */
 export async function readRollout(path: string): Promise<Conversation> {
   const facts: ConversationFacts = { skipped: {} }
-  const identity: Identity = (await identityIn(path)) ?? { sessionId: idInName(path) }
+  const identity = await identityIn(path)
   if (identity.parent === undefined) facts.title = await titleOf(path, identity.sessionId)
   return { ...identity, facts, messages: readMessages(path, facts) }
-}
-
-type Identity = Pick<Conversation, 'sessionId' | 'parent'>
-
-/** The first `session_meta` line counts: further ones were copied from the session that this one continues. */
-async function identityIn(path: string): Promise<Identity | undefined> {
-  let looked = 0
-  for await (const { value } of readJsonLines(path, () => {})) {
-    if (isRecord(value) && value.type === 'session_meta' && isRecord(value.payload)) {
-      const identity = identityOf(value.payload)
-      if (identity !== undefined) return identity
-    }
-    if (++looked >= headLines) break
-  }
-  return undefined
-}
-
-/**
- * A helper's own id is `id`. What started it is named in different members, depending on the version; `session_id` is
- * the session of a person above all helpers, and its own id in a session that is no helper's.
- */
-function identityOf({
-  id,
-  session_id,
-  parent_thread_id,
-  source,
-}: Record<string, unknown>): Identity | undefined {
-  const own = textOf(id) ?? textOf(session_id)
-  const helper = isRecord(source) && 'subagent' in source ? source.subagent : undefined
-  if (own === undefined || helper === undefined) return own === undefined ? undefined : { sessionId: own }
-  const spawn = isRecord(helper) && isRecord(helper.thread_spawn) ? helper.thread_spawn : {}
-  const starter = textOf(parent_thread_id) ?? textOf(spawn.parent_thread_id)
-  const above = [textOf(session_id), starter].filter((each) => each !== undefined && each !== own)
-  const parent = [...new Set(above)].join('/') || 'unknown'
-  return { sessionId: `${parent}/${own}`, parent }
-}
-
-const textOf = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined
-
-/** `rollout-2026-11-20T09-00-00-<uuid>.jsonl` */
-function idInName(path: string): string {
-  const name = basename(path).replace(/\.jsonl$/, '')
-  return /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.exec(name)?.[0] ?? name
 }
 
 async function* readMessages(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {
@@ -136,9 +98,9 @@ function withoutSummary(message: Message, { message: told }: Record<string, unkn
 function failedCall(event: Record<string, unknown>): string | undefined {
   const { type, call_id: id, exit_code: code, item } = event
   if (type === 'item_completed' && isRecord(item)) {
-    return item.status === 'failed' ? textOf(item.id) : undefined
+    return item.status === 'failed' ? asId(item.id) : undefined
   }
-  return type === 'exec_command_end' && typeof code === 'number' && code !== 0 ? textOf(id) : undefined
+  return type === 'exec_command_end' && typeof code === 'number' && code !== 0 ? asId(id) : undefined
 }
 
 type Said = Pick<Message, 'role' | 'content'>

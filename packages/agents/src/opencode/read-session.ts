@@ -25,6 +25,21 @@ export function listOpencodeSessions(path: string): Promise<string[] | null> {
   )
 }
 
+/** A session with its helpers and theirs, each as `<database>#<session id>`. */
+export function listOpencodeSession(path: string, sessionId: string): Promise<string[]> {
+  return withSnapshot(path, (query) => {
+    const found = new Set([sessionId])
+    // What is found on the way is looked into as well.
+    for (const above of found)
+      for (const { id } of query(
+        'SELECT id FROM session WHERE parent_id = ? ORDER BY time_created, id',
+        above,
+      ))
+        found.add(String(id))
+    return [...found].map((id) => `${path}#${id}`)
+  })
+}
+
 /**
  * Reads one session from a database of OpenCode.
  *

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { toMemoryError } from './open-file.ts'
 
 const otherFolders = new Set(['tool-results', 'memory', 'node_modules'])
 
@@ -24,4 +25,19 @@ export async function filesBelow(
       found.push(...(await filesBelow(path, isWanted, isSearched).catch(() => [path])))
   }
   return found.sort()
+}
+
+/**
+ * The files at any depth below the folder of a session's helpers, which most sessions do not have.
+ *
+ * @throws MemoryError when there is one that cannot be read
+ */
+export async function filesOfHelpers(folder: string, isWanted: (name: string) => boolean): Promise<string[]> {
+  try {
+    return await filesBelow(folder, isWanted, mayHoldSessions)
+  } catch (error) {
+    // ENOTDIR: a file that is not named like a session.
+    if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return []
+    throw toMemoryError(folder, error)
+  }
 }

@@ -1,6 +1,8 @@
 /** The address of one session in a database or JSON list of many. */
 const address = /^(.+\.(?:db|sqlite3?|json))#([^#/\\]+)$/i
 
+export const isJson = (path: string): boolean => /\.json$/i.test(path)
+
 /** The two parts of `<file>#<session>`, the address of one session in a file of many; `null` for other paths. */
 export function splitAddress(path: string): { file: string; id: string } | null {
   const [, file, id] = address.exec(path) ?? []

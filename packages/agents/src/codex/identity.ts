@@ -1,0 +1,50 @@
+import { basename } from 'node:path'
+import type { Conversation } from '@recall/core'
+import { asId, isRecord } from '../reading/content-blocks.ts'
+import { readJsonLines } from '../reading/read-json-lines.ts'
+
+const headLines = 50
+
+export type Identity = Pick<Conversation, 'sessionId' | 'parent'>
+
+/**
+ * A session that names none goes by its file's name. The first `session_meta` line counts: further ones were copied
+ * from the session that this one continues.
+ */
+export async function identityIn(path: string): Promise<Identity> {
+  let looked = 0
+  for await (const { value } of readJsonLines(path, () => {})) {
+    if (isRecord(value) && value.type === 'session_meta' && isRecord(value.payload)) {
+      const identity = identityOf(value.payload)
+      if (identity !== undefined) return identity
+    }
+    if (++looked >= headLines) break
+  }
+  return { sessionId: idInName(path) }
+}
+
+/**
+ * A helper's own id is `id`. What started it is named in different members, depending on the version; `session_id` is
+ * the session of a person above all helpers, and its own id in a session that is no helper's.
+ */
+function identityOf({
+  id,
+  session_id,
+  parent_thread_id,
+  source,
+}: Record<string, unknown>): Identity | undefined {
+  const own = asId(id) ?? asId(session_id)
+  const helper = isRecord(source) && 'subagent' in source ? source.subagent : undefined
+  if (own === undefined || helper === undefined) return own === undefined ? undefined : { sessionId: own }
+  const spawn = isRecord(helper) && isRecord(helper.thread_spawn) ? helper.thread_spawn : {}
+  const starter = asId(parent_thread_id) ?? asId(spawn.parent_thread_id)
+  const above = [asId(session_id), starter].filter((each) => each !== undefined && each !== own)
+  const parent = [...new Set(above)].join('/') || 'unknown'
+  return { sessionId: `${parent}/${own}`, parent }
+}
+
+/** `rollout-2026-11-20T09-00-00-<uuid>.jsonl` */
+function idInName(path: string): string {
+  const name = basename(path).replace(/\.jsonl$/, '')
+  return /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.exec(name)?.[0] ?? name
+}

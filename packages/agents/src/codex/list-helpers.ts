@@ -1,0 +1,46 @@
+import { stat } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import { isMemoryError } from '@recall/core'
+import { filesBelow } from '../reading/files-below.ts'
+import { folderOfRollouts } from './folder-of-rollouts.ts'
+import { type Identity, identityIn } from './identity.ts'
+
+const dayMs = 24 * 3600 * 1000
+
+/**
+ * The rollouts of a session's helpers. They lie among those of all sessions, and only their first line says what
+ * started them: it is read of those that began between the day of the session's beginning and that of its last line.
+ */
+export async function listCodexHelpers(path: string, id: string): Promise<string[]> {
+  const first = dayOf(path)
+  if (first === undefined) return []
+  // Names have the day where the host ran, which begins before that of UTC in the east.
+  const last = new Date((await stat(path)).mtimeMs + dayMs).toISOString().slice(0, 10)
+  const isBetween = (name: string): boolean => {
+    const day = dayOf(name)
+    return day !== undefined && first <= day && day <= last
+  }
+  const known = new Set([id])
+  const found: string[] = []
+  for (const rollout of await filesBelow(folderOfRollouts(path) ?? dirname(path), isBetween, () => true)) {
+    const { sessionId, parent = '' } = await identityOf(rollout)
+    if (!parent.split('/').some((above) => known.has(above))) continue
+    // A helper of a helper comes after it, because their names begin with the time.
+    known.add(sessionId.slice(parent.length + 1))
+    found.push(rollout)
+  }
+  return found
+}
+
+const dayOf = (path: string): string | undefined =>
+  /^rollout-(\d{4}-\d\d-\d\d)T.*\.jsonl$/.exec(basename(path))?.[1]
+
+/** A rollout that cannot be read is reported when it is archived itself. */
+async function identityOf(rollout: string): Promise<Identity> {
+  try {
+    return await identityIn(rollout)
+  } catch (error) {
+    if (!isMemoryError(error)) throw error
+    return { sessionId: '' }
+  }
+}

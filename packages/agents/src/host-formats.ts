@@ -1,0 +1,56 @@
+import type { Conversation } from '@recall/core'
+import { listClaudeCodeHelpers } from './claude-code/list-helpers.ts'
+import { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
+import { isClaudeCodeLine } from './claude-code/transcript-line.ts'
+import { listCodexHelpers } from './codex/list-helpers.ts'
+import { isRolloutLine, readRollout } from './codex/read-rollout.ts'
+import { isCopilotEvent, readCopilotEvents } from './copilot/read-events.ts'
+import { isCursorLine, readCursorTranscript } from './cursor/read-transcript.ts'
+import { listGeminiHelpers } from './gemini/list-helpers.ts'
+import { isChatLine, readChatLines } from './gemini/read-chat.ts'
+import { readJsonLines } from './reading/read-json-lines.ts'
+
+/** How many lines are checked to recognise a host's own format. */
+const headLines = 200
+
+export interface HostFormat {
+  name: string
+  /** Whether a JSON line can only come from this host. */
+  isLine(value: unknown): boolean
+  read(path: string): Promise<Conversation>
+  /** The transcripts of the helpers of the session with this id, where they are files of their own. */
+  listHelpers?(path: string, id: string): Promise<string[]>
+}
+
+export const hostFormats: readonly HostFormat[] = [
+  {
+    name: 'Claude Code session (JSONL)',
+    isLine: isClaudeCodeLine,
+    read: readClaudeCodeTranscript,
+    listHelpers: listClaudeCodeHelpers,
+  },
+  {
+    name: 'Codex rollout (JSONL)',
+    isLine: isRolloutLine,
+    read: readRollout,
+    listHelpers: listCodexHelpers,
+  },
+  { name: 'Copilot CLI events (JSONL)', isLine: isCopilotEvent, read: readCopilotEvents },
+  { name: 'Cursor transcript (JSONL)', isLine: isCursorLine, read: readCursorTranscript },
+  {
+    name: 'Gemini CLI chat (JSON or JSONL)',
+    isLine: isChatLine,
+    read: readChatLines,
+    listHelpers: listGeminiHelpers,
+  },
+]
+
+export async function recogniseHost(path: string): Promise<HostFormat | null> {
+  let looked = 0
+  for await (const { value } of readJsonLines(path, () => looked++)) {
+    const host = hostFormats.find((format) => format.isLine(value))
+    if (host !== undefined) return host
+    if (++looked >= headLines) break
+  }
+  return null
+}

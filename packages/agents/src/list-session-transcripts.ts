@@ -1,0 +1,19 @@
+import { recogniseHost } from './host-formats.ts'
+import { listOpencodeSession } from './opencode/read-session.ts'
+import { isJson, splitAddress } from './reading/one-of-many.ts'
+
+/**
+ * A session's transcript, then those of the helpers that it started and of theirs. A host may also keep them in the
+ * session's own transcript, which is then alone.
+ *
+ * @param path a file, or an address as ${'`'}listImportable${'`'} returns it
+ * @throws MemoryError when the session, or the place of its helpers, cannot be read
+ */
+export async function listSessionTranscripts(path: string): Promise<string[]> {
+  const address = splitAddress(path)
+  if (address !== null) return isJson(address.file) ? [path] : listOpencodeSession(address.file, address.id)
+  const host = await recogniseHost(path)
+  if (host?.listHelpers === undefined) return [path]
+  const { sessionId } = await host.read(path)
+  return [path, ...(await host.listHelpers(path, sessionId.slice(sessionId.lastIndexOf('/') + 1)))]
+}
