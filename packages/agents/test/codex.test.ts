@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openTranscript } from '../src/index.ts'
-import { jsonLines, readTranscript, temporaryFolder } from './support.ts'
+import { jsonLines, messagesOf, readTranscript, temporaryFolder } from './support.ts'
 
 it('reads a rollout of Codex once, without what the host put in', async () => {
   const item = (payload: unknown) => ({ timestamp: '2026-11-20T09:00:00Z', type: 'response_item', payload })
@@ -261,9 +261,16 @@ describe('the title of a Codex session', () => {
     const home = await temporaryFolder()
     const path = join(home, folder, 'rollout-2026-11-20T09-00-00-x.jsonl')
     await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, jsonLines({ timestamp: 't', type: 'session_meta', payload: meta }))
+    const prompt = (text: string) => ({
+      type: 'response_item',
+      payload: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+    })
+    const begun = { type: 'session_meta', payload: meta }
+    await writeFile(path, jsonLines(begun, prompt('fix it\n\nnow please'), prompt('Calm seas?')))
     if (index !== undefined) await writeFile(join(home, 'session_index.jsonl'), index)
-    return (await openTranscript(path)).facts.title
+    const conversation = await openTranscript(path)
+    await messagesOf(conversation)
+    return conversation.facts.title
   }
   const named = (id: string, name: string) => ({ id, thread_name: name, updated_at: 't' })
   const index = jsonLines(named('c1', 'First'), named('c1', ' Calm seas '), named('c2', 'Another'))
@@ -276,6 +283,13 @@ describe('the title of a Codex session', () => {
     ['a session without a name', 'sessions/2026/11/20', { id: 'c3' }, index],
     ['a version that keeps no names', 'sessions/2026/11/20', { id: 'c1' }, undefined],
     ['a rollout that lies elsewhere', 'elsewhere', { id: 'c1' }, index],
+    [
+      'a name that is the first prompt',
+      'sessions',
+      { id: 'c1' },
+      jsonLines(named('c1', 'fix it now please')),
+    ],
+    ['a name that is its beginning', 'sessions', { id: 'c1' }, jsonLines(named('c1', 'fix it now...'))],
     ['a helper', 'sessions', { id: 'c1', source: { subagent: {} } }, index],
   ])('is missing for %s', async (_, folder, meta, names) => {
     expect(await titleOf(folder, meta, names)).toBeUndefined()

@@ -96,6 +96,7 @@ it.each([
   ['the name that the host made', 'name: Mending the pool\nuser_named: false\n', 'Mending the pool'],
   ['not the first prompt', 'name: |-\n  fix it\n\n  now\nuser_named: false\n', undefined],
   ['not the beginning of the first prompt', 'name: fix…\n', undefined],
+  ['not the first prompt in one line', 'name: fix it now please\n', undefined],
   ['nothing that is no name', 'name:\n  - 1\n', undefined],
   ['nothing of a file that is none', '{', undefined],
   ['nothing without a file', undefined, undefined],

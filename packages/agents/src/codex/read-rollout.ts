@@ -12,10 +12,11 @@ import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
+import { repeatsPrompt } from '../reading/repeats-prompt.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
 import { identityIn } from './identity.ts'
 import { readPromptParts } from './prompt-parts.ts'
-import { titleOf } from './title.ts'
+import { sessionName } from './session-name.ts'
 import { toToolBlock } from './tool-blocks.ts'
 
 const lineTypes = new Set([
@@ -48,15 +49,20 @@ export function isRolloutLine(value: unknown): boolean {
 export async function readRollout(path: string): Promise<Conversation> {
   const facts: ConversationFacts = { skipped: {} }
   const identity = await identityIn(path)
-  if (identity.parent === undefined) facts.title = await titleOf(path, identity.sessionId)
-  return { ...identity, facts, messages: readMessages(path, facts) }
+  const name = identity.parent === undefined ? await sessionName(path, identity.sessionId) : undefined
+  return { ...identity, facts, messages: readMessages(path, facts, name) }
 }
 
-async function* readMessages(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {
+async function* readMessages(
+  path: string,
+  facts: ConversationFacts,
+  name: string | undefined,
+): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
   const idOf = createMessageIds()
   const newIdOf = createMessageIds()
   const failed = new Set<string>()
+  let isBegun = false
   // Only the line after it says that a message was a summary.
   let last: Message[] = []
   for await (const { value } of readJsonLines(path, skip)) {
@@ -75,6 +81,10 @@ async function* readMessages(path: string, facts: ConversationFacts): AsyncGener
     const at = toInstant(value.timestamp)
     const id = item.before === null ? newIdOf(item.said) : idOf(item.before)
     const message = { id, ...item.said }
+    if (!isBegun && message.role === 'user') {
+      isBegun = true
+      if (name && !repeatsPrompt(name, toResultText(message.content))) facts.title = name
+    }
     yield* last
     last = (ranCommand(message, commandFrame) ?? [message]).map((part) => {
       const content = part.content.map((block) => toToolBlock(block, failed))

@@ -3,9 +3,10 @@ import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message 
 import { asId, isRecord, toContentBlocks, toolName, toResultText } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
+import { repeatsPrompt } from '../reading/repeats-prompt.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
 import { withPastedText } from './pasted-text.ts'
-import { isTitle, type SessionName, sessionName } from './session-name.ts'
+import { type SessionName, sessionName } from './session-name.ts'
 
 type Event = Record<string, unknown> & { type: string; data: Record<string, unknown> }
 
@@ -52,7 +53,8 @@ async function* readMessages(
     const at = toInstant(value.timestamp)
     if (!isBegun && isOfPerson(value)) {
       isBegun = true
-      if (name !== undefined && isTitle(name, toResultText(content))) facts.title = name.text
+      if (name?.isChosen || (name && !repeatsPrompt(name.text, toResultText(content))))
+        facts.title = name.text
     }
     yield {
       id: asId(value.id) ?? `line-${number}`,

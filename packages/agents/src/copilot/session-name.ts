@@ -22,7 +22,3 @@ export async function sessionName(path: string): Promise<SessionName | undefined
     return undefined
   }
 }
-
-/** Whether a name tells more than the prompt with which the session begins. */
-export const isTitle = ({ text, isChosen }: SessionName, prompt: string): boolean =>
-  isChosen || !prompt.trim().startsWith(text.replace(/(?:…|\.\.\.)$/, '').trim())
