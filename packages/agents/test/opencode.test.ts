@@ -74,3 +74,50 @@ it('sees that a session in a database goes on while what is new stands only in i
   expect(after.stamp).not.toBe(before.stamp)
   expect(after.changedAt).toBeGreaterThanOrEqual(before.changedAt)
 })
+
+it('reads a command that a person ran in OpenCode as theirs, and those of the agent as its own', async () => {
+  const path = join(await temporaryFolder(), 'opencode.db')
+  const database = new DatabaseSync(path)
+  const ran = (command: unknown, output?: string) => ({
+    type: 'tool',
+    tool: 'bash',
+    callID: 'c',
+    state: { input: { command }, ...(output === undefined ? {} : { output }) },
+  })
+  const notice = { type: 'text', text: 'The following tool was executed by the user', synthetic: true }
+  let count = 0
+  const message = (data: unknown, ...parts: unknown[]) => {
+    const id = ++count
+    const rows = parts.map((part, i) => `('p${id}${i}', 'm${id}', '${JSON.stringify(part)}')`)
+    return `INSERT INTO message VALUES ('m${id}', 'o1', ${id}, '${JSON.stringify(data)}');
+      INSERT INTO part VALUES ${rows.join()};`
+  }
+  const answer = (to: string, ...parts: unknown[]) => message({ role: 'assistant', parentID: to }, ...parts)
+  database.exec(`
+    CREATE TABLE session (id TEXT, time_created INTEGER);
+    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
+    INSERT INTO session VALUES ('o1', 1);
+    ${message({ role: 'user' }, notice)}
+    ${answer('m1', ran('npm test', '1 failing\n'))}
+    ${answer('m1', { type: 'step-start' }, ran('git log', 'none'))}
+    ${message({ role: 'user' }, notice)}
+    ${answer('m4', ran('sleep 9'))}
+    ${message({ role: 'user' }, { ...notice, synthetic: false })}
+    ${answer('m6', ran('ls', 'a.ts'))}
+    ${message({ role: 'user' }, notice)}
+    ${answer('m8', ran(['ls'], 'a.ts'))}`)
+  database.close()
+  const messages = await messagesOf(await openTranscript(`${path}#o1`))
+  expect(outline(messages)).toEqual([
+    'user: ! npm test',
+    'assistant: (result) 1 failing',
+    'assistant: (uses bash) | (result) none',
+    'user: ! sleep 9',
+    'assistant: (result) ',
+    'user: The following tool was executed by the user',
+    'assistant: (uses bash) | (result) a.ts',
+    'assistant: (uses bash) | (result) a.ts',
+  ])
+  expect(messages.slice(0, 2).map(({ id }) => id)).toEqual(['m2', 'm2#output'])
+})

@@ -9,12 +9,16 @@ import {
 import { compacted } from '../reading/compacted.ts'
 import { isRecord, toolName } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
+import { commandOf } from '../reading/ran-command.ts'
 import { parseJson } from '../reading/read-json-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
 import { hasTables, type Query, type Row, withSnapshot } from '../reading/sqlite-snapshot.ts'
 
 /** What the host calls a session until it has a title. */
 const untitled = /^(?:New|Child) session - \d{4}-/
+
+/** The host's words for the model in a message of the person, before the answer that holds a command they ran. */
+const commandNotice = 'The following tool was executed by the user'
 
 /** The sessions in a database of OpenCode, each as `<database>#<session id>`; `null` for any other database. */
 export function listOpencodeSessions(path: string): Promise<string[] | null> {
@@ -64,7 +68,7 @@ export function readOpencodeSession(path: string, sessionId: string): Promise<Co
           : {}),
         ...(typeof session.directory === 'string' ? { project: session.directory } : {}),
       },
-      messages: messages.flatMap((row) => toMessage(row, query, countInto(skipped))),
+      messages: messages.flatMap(reader(query, countInto(skipped))),
     }
   })
 }
@@ -81,26 +85,41 @@ function identityOf(query: Query, session: Row, id: string): Pick<Conversation, 
   return { sessionId: line.join('/'), ...(parent === '' ? {} : { parent }) }
 }
 
-function toMessage(row: Row, query: Query, skip: Skip): Message[] {
-  const data = objectIn(row.data)
-  if (data.role !== 'user' && data.role !== 'assistant') {
-    skip(skippedKinds.notAMessage)
-    return []
-  }
-  const content = query('SELECT * FROM part WHERE message_id = ? ORDER BY id', String(row.id)).flatMap(
-    ({ data: part }) => toBlocks(objectIn(part), skip),
-  )
-  if (content.length === 0) return []
-  const isSummary = data.role === 'assistant' && data.summary === true
-  const at = toInstant(row.time_created)
-  return [
-    {
+/** Reads a session's messages, one after the other. */
+function reader(query: Query, skip: Skip): (row: Row) => Message[] {
+  const notices = new Set<unknown>()
+  return (row) => {
+    const data = objectIn(row.data)
+    if (data.role !== 'user' && data.role !== 'assistant') {
+      skip(skippedKinds.notAMessage)
+      return []
+    }
+    const parts = query('SELECT * FROM part WHERE message_id = ? ORDER BY id', String(row.id)).map((part) =>
+      objectIn(part.data),
+    )
+    if (parts.some(({ text, synthetic }) => synthetic === true && text === commandNotice)) notices.add(row.id)
+    const content = parts.flatMap((part) => toBlocks(part, skip))
+    if (content.length === 0) return []
+    const isSummary = data.role === 'assistant' && data.summary === true
+    const at = toInstant(row.time_created)
+    const message: Message = {
       id: String(row.id),
       role: data.role,
       content: isSummary ? [compacted] : content,
       ...(at === undefined ? {} : { at }),
-    },
-  ]
+    }
+    const ran = notices.has(data.parentID) ? ranIn(parts) : undefined
+    return ran === undefined ? [message] : commandOf(message, ran.command, ran.output)
+  }
+}
+
+/** The command that a person ran is all that is in its message; an answer of the agent has more parts. */
+function ranIn(parts: readonly Record<string, unknown>[]): { command: string; output: string } | undefined {
+  const [state, ...others] = parts.map((part) => part.state)
+  if (!isRecord(state) || !isRecord(state.input) || others.length > 0) return undefined
+  const { command } = state.input
+  if (typeof command !== 'string') return undefined
+  return { command, output: typeof state.output === 'string' ? state.output : '' }
 }
 
 function toBlocks(part: Record<string, unknown>, skip: Skip): ContentBlock[] {

@@ -12,14 +12,16 @@ export function ranCommand(message: Message, frame: CommandFrame): Message[] | u
   const middle = text.indexOf(between, before.length)
   if (!text.startsWith(before) || !text.endsWith(after) || middle === -1) return undefined
   const command = text.slice(before.length, middle)
-  const output = text.slice(middle + between.length, -after.length).trimEnd()
-  return [
-    { ...message, content: [{ type: 'text', text: `! ${command}` }] },
-    {
-      ...message,
-      id: `${message.id}#output`,
-      role: 'assistant',
-      content: [{ type: 'tool_result', toolUseId: '', content: output }],
-    },
-  ]
+  return commandOf(message, command, text.slice(middle + between.length, -after.length))
 }
+
+/** What the person typed to run a command, then what it printed. */
+export const commandOf = (message: Message, command: string, output: string): Message[] => [
+  { ...message, role: 'user', content: [{ type: 'text', text: `! ${command}` }] },
+  {
+    ...message,
+    id: `${message.id}#output`,
+    role: 'assistant',
+    content: [{ type: 'tool_result', toolUseId: '', content: output.trimEnd() }],
+  },
+]
