@@ -419,27 +419,52 @@ describe('hook', () => {
     expect((await shell.run('doctor')).code).toBe(0)
   })
 
-  it('archives a session’s helpers with it, also where the host keeps them in the same database', async () => {
+  /** A shell, and the database of a host that is open in a program. */
+  function openDatabase(sql: string) {
     const shell = createShell()
-    await shell.run('init')
-    const path = join(shell.root, '.local/share/opencode/opencode.db')
-    writeFiles(shell.root, { '.local/share/opencode/opencode.db': '' })
-    const database = new DatabaseSync(path)
-    database.exec(`
+    const path = '.local/share/opencode/opencode.db'
+    writeFiles(shell.root, { [path]: '' })
+    const database = new DatabaseSync(join(shell.root, path))
+    onTestFinished(() => database.close())
+    database.exec(sql)
+    const end = async (session_id: string) => {
+      const fields = { host: 'opencode', session_id, hook_event_name: 'SessionEnd' }
+      await shell.withInput(event(fields)).run('hook', 'session-end')
+      await shell.run('hook', 'drain')
+    }
+    return { shell, database, end }
+  }
+
+  it('archives a session’s helpers with it, also where the host keeps them in the same database', async () => {
+    const { shell, end } = openDatabase(`
       CREATE TABLE session (id TEXT, parent_id TEXT, time_created INTEGER);
       CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
       CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
       INSERT INTO session VALUES ('o1', NULL, 1), ('o2', 'o1', 2), ('o3', NULL, 3);
       INSERT INTO message SELECT 'm-' || id, id, 1763600000000, '{"role":"user"}' FROM session;
       INSERT INTO part SELECT 'p-' || id, 'm-' || id, '{"type":"text","text":"ocelot of ' || id || '"}' FROM session;`)
-    database.close()
-    const fields = { host: 'opencode', session_id: 'o1', hook_event_name: 'SessionEnd' }
-    await shell.withInput(event(fields)).run('hook', 'session-end')
-    await shell.run('hook', 'drain')
+    await shell.run('init')
+    await end('o1')
     const { out } = await shell.run('search', 'ocelot')
     expect(out).toContain('ocelot of o1')
     expect(out).toContain('ocelot of o2')
     expect(out).not.toContain('ocelot of o3')
+  })
+
+  it('archives what a session went on with while the host has written it only to its database’s log', async () => {
+    const { shell, database, end } = openDatabase(`
+      PRAGMA journal_mode = WAL;
+      CREATE TABLE session (id TEXT, parent_id TEXT, time_created INTEGER);
+      CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+      CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
+      INSERT INTO session VALUES ('o1', NULL, 1);
+      INSERT INTO message VALUES ('m1', 'o1', 1, '{"role":"user"}'), ('m2', 'o1', 2, '{"role":"user"}');
+      INSERT INTO part VALUES ('p1', 'm1', '{"type":"text","text":"paint the ocelot"}');`)
+    await shell.run('init')
+    await end('o1')
+    database.exec(`INSERT INTO part VALUES ('p2', 'm2', '{"type":"text","text":"and the lynx"}')`)
+    await end('o1')
+    expect((await shell.run('search', 'lynx')).out).toContain('and the lynx')
   })
 
   it('archives the other helpers of a session when one was forgotten, is damaged or has said nothing', async () => {

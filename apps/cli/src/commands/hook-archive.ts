@@ -1,6 +1,5 @@
-import { statSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { listSessionTranscripts, splitAddress } from '@recall/agents'
+import { listSessionTranscripts } from '@recall/agents'
 import {
   createMemoryManager,
   isMemoryError,
@@ -22,6 +21,7 @@ import {
   readSessions,
   saveSession,
   stampOf,
+  stateOf,
 } from '../hosts/host-sessions.ts'
 import { type LockFile, takeArchivingLock, withNotesLocked } from '../hosts/lock-files.ts'
 import { createArchiver } from '../imports/archiver.ts'
@@ -242,21 +242,12 @@ function settle(
 
 /** The stamp of a transcript once it has stopped growing; `null` when there is no file. */
 async function quietStamp(transcript: string): Promise<string | null> {
-  const path = splitAddress(transcript)?.file ?? transcript
   for (let waited = 0; waited < mostWaitMs; waited += 100) {
-    const age = ageOf(path)
-    if (age !== null && age >= quietMs) break
+    const state = stateOf(transcript)
+    if (state !== null && Date.now() - state.changedAt >= quietMs) break
     await wait(100)
   }
   return stampOf(transcript)
-}
-
-function ageOf(path: string): number | null {
-  try {
-    return Date.now() - statSync(path).mtimeMs
-  } catch {
-    return null
-  }
 }
 
 /** Removes from the window what the starting session was given; what did not fit stays for the next one. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { splitAddress } from '@recall/agents'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
@@ -90,13 +90,27 @@ export function forgetOldSessions(place: MemoryPlace, now: number, own: string):
 export const isGivenUp = ({ problem }: HostSession): boolean =>
   problem !== undefined && problem.tries >= mostTries && problem.tries < neverAgain
 
-/** Size and modification time of a transcript; `null` when there is no file. */
-export function stampOf(transcript: string): string | null {
+/** Changes whenever a transcript does; `null` when there is no file. */
+export const stampOf = (transcript: string): string | null => stateOf(transcript)?.stamp ?? null
+
+/** Sizes and modification times of a transcript's files; `null` when there are none. */
+export function stateOf(transcript: string): { stamp: string; changedAt: number } | null {
   // The address of a session in a database is the path of the file, a mark and the session's id.
-  const path = splitAddress(transcript)?.file ?? transcript
+  const { file } = splitAddress(transcript) ?? {}
+  // What a database was told last may stand for days in its log alone.
+  const paths = file === undefined ? [transcript] : [file, `${file}-wal`]
+  const [main, log] = paths.map(statsOf)
+  if (!main) return null
+  const states = log ? [main, log] : [main]
+  return {
+    stamp: states.map(({ size, mtimeMs }) => `${size}-${mtimeMs}`).join('-'),
+    changedAt: Math.max(...states.map(({ mtimeMs }) => mtimeMs)),
+  }
+}
+
+function statsOf(path: string): Stats | null {
   try {
-    const { size, mtimeMs } = statSync(path)
-    return `${size}-${mtimeMs}`
+    return statSync(path)
   } catch {
     return null
   }
