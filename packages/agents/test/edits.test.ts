@@ -1,4 +1,12 @@
-import { chmodSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -90,9 +98,47 @@ describe('settings that cannot be edited', () => {
     const host = setUp(home, targets[0] as Target)
     expect(host.install().find(({ path }) => path.endsWith('/settings.json'))).toMatchObject({
       status: 'refused',
-      reason: 'it is a link to a file that is not there',
+      reason: expect.stringContaining('it is a link to a file that is not there'),
     })
     host.uninstall()
+    expect(snapshot(home)).toEqual(before)
+  })
+
+  it('a linked folder that leads nowhere stays one', async () => {
+    const home = await temporaryFolder()
+    symlinkSync('dotfiles/claude', join(home, '.claude'))
+    const before = snapshot(home)
+    const { install, uninstall } = setUp(home, claude)
+    const reason = expect.stringContaining('or lies behind one to such a folder')
+    expect(install()).toMatchObject([
+      { status: 'refused', reason },
+      { status: 'refused', reason },
+      { status: 'created' },
+    ])
+    uninstall()
+    expect(snapshot(home)).toEqual(before)
+  })
+
+  it('a folder that a person has moved and linked since is taken back behind the link', async () => {
+    const home = await temporaryFolder()
+    const { install, uninstall } = setUp(home, claude)
+    install()
+    renameSync(join(home, '.claude'), join(home, 'dotfiles'))
+    symlinkSync('dotfiles', join(home, '.claude'))
+    uninstall()
+    expect(snapshot(home)).toMatchObject({ '/.claude': '-> dotfiles' })
+    expect(Object.keys(snapshot(home))).toEqual(['/', '/.claude', '/dotfiles/'])
+  })
+
+  it('a file that stands where a folder would have to be stays one', async () => {
+    const home = await temporaryFolder()
+    write(home, { '.gemini/extensions': 'mine' })
+    const before = snapshot(home)
+    const gemini = targets.find(({ name }) => name === 'gemini') as Target
+    const { install, uninstall } = setUp(home, gemini)
+    for (const { status, reason } of install())
+      expect([status, reason]).toEqual(['refused', expect.stringContaining('extensions cannot be created')])
+    expect(new Set(uninstall().map(({ status }) => status))).toEqual(new Set(['absent']))
     expect(snapshot(home)).toEqual(before)
   })
 

@@ -12,6 +12,7 @@ import {
   realpathSync,
   rmdirSync,
   rmSync,
+  type Stats,
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -21,7 +22,7 @@ import { CannotEdit } from './target.ts'
 /**
  * The bytes of a file, or `null` when there is none. Symbolic links are followed.
  *
- * @throws CannotEdit for a dangling link: a new file would replace the link
+ * @throws CannotEdit for a dangling link, which a new file would replace, and behind one
  */
 export function readBytes(path: string): Buffer | null {
   try {
@@ -29,13 +30,25 @@ export function readBytes(path: string): Buffer | null {
   } catch (error) {
     if (!['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
     if (!leadsNowhere(path)) return null
-    throw new CannotEdit('it is a link to a file that is not there')
+    throw new CannotEdit('it is a link to a file that is not there, or lies behind one to such a folder')
   }
 }
 
-/** Whether a path is a dangling symbolic link. */
-export const leadsNowhere = (path: string): boolean =>
-  !existsSync(path) && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+/** Whether a path is a dangling symbolic link, or lies behind one. */
+export function leadsNowhere(path: string): boolean {
+  const [outermost] = missingFolders(path)
+  return outermost !== undefined && kindOf(outermost)?.isSymbolicLink() === true
+}
+
+/** What there is under a name, a link as a link. */
+function kindOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path)
+  } catch (error) {
+    if (!['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    return undefined
+  }
+}
 
 export const digest = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex')
 
@@ -106,14 +119,17 @@ function requireUnchanged(path: string, before: Buffer | null): void {
   if (!isSame) throw new ChangedMeanwhile(`${path} was changed by another program`)
 }
 
-/** Removes the folders that are empty, the innermost first; the others stay. */
+/**
+ * Removes the folders that are empty, the innermost first; the others stay. So does a link: a person has moved the
+ * folder to another place.
+ */
 export function removeEmpty(folders: readonly string[]): void {
   for (const folder of [...folders].sort((a, b) => b.length - a.length)) {
+    if (!kindOf(folder)?.isDirectory()) continue
     try {
       rmdirSync(folder)
     } catch (error) {
-      if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? ''))
-        throw error
+      if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
     }
   }
 }
