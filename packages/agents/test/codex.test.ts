@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { openTranscript } from '../src/index.ts'
 import { jsonLines, messagesOf, readTranscript, temporaryFolder } from './support.ts'
 
+const uuid = '01a21bfc-FA61-7e12-9275-9eb3886b1175'
+
 it('reads a rollout of Codex once, without what the host put in', async () => {
   const item = (payload: unknown) => ({ timestamp: '2026-11-20T09:00:00Z', type: 'response_item', payload })
   const said = (role: string, type: string, text: string) =>
@@ -78,19 +80,23 @@ it('reads of the tools of Codex what ran, on which files, and whether it failed'
       item({ type: 'custom_tool_call', call_id: '4', name: 'apply_patch', input: patch }),
       item({ type: 'web_search_call', action: { type: 'search', query: 'pool leak' } }),
       call('5', 'shell', { command: [['odd'], {}] }),
+      item({ type: 'local_shell_call' }),
+      item({ type: 'web_search_call', call_id: '7' }),
     ),
   )
   const blocks = messages.flatMap(({ content }) => content)
   expect(blocks).toMatchObject([
-    { name: 'shell', input: { command: 'npm test' } },
-    { content: '1 failing', isError: true },
-    { name: 'shell', input: { command: 'ls -la' } },
+    { type: 'tool_use', id: '1', name: 'shell', input: { command: 'npm test' } },
+    { type: 'tool_result', toolUseId: '1', content: '1 failing', isError: true },
+    { type: 'tool_use', id: '2', name: 'shell', input: { command: 'ls -la' } },
     { content: 'b.ts' },
     { name: 'shell', input: { command: 'make' } },
     { content: 'no rule', isError: true },
     { name: 'apply_patch', input: { path: 'src/pool.ts', paths: ['src/pool.ts', 'b.ts'] } },
-    { name: 'web_search', input: { query: 'pool leak' } },
+    { type: 'tool_use', id: '', name: 'web_search', input: { query: 'pool leak' } },
     { name: 'shell', input: { command: [['odd'], {}] } },
+    { type: 'tool_use', id: '', name: 'shell', input: null },
+    { type: 'tool_use', id: '7', name: 'web_search', input: null },
   ])
   expect(blocks[3]).not.toHaveProperty('isError')
 })
@@ -165,6 +171,15 @@ it('reads a command that a person ran in Codex, and which calls failed there', a
       output('refused'),
       line('event_msg', item('allowed', 'completed')),
       output('allowed'),
+      line('event_msg', { type: 'item_started', item: { id: 'begun', status: 'failed' } }),
+      line('turn_context', item('copied', 'failed')),
+      line('event_msg', { type: 'exec_command_begin', call_id: 'begun', exit_code: 1 }),
+      line('event_msg', { type: 'exec_command_end', call_id: 'begun', exit_code: null }),
+      line('event_msg', { type: 'exec_command_end', exit_code: 1 }),
+      line('event_msg', { type: 'item_completed', item: null }),
+      output('begun'),
+      output('copied'),
+      line('response_item', { type: 'function_call_output', output: 'of no call' }),
     ),
   )
   expect(turns).toEqual([
@@ -172,6 +187,101 @@ it('reads a command that a person ran in Codex, and which calls failed there', a
     'assistant: (result) Exit code: 0\nOutput:\n3 passed',
     'assistant: (result, failed) refused',
     'assistant: (result) allowed',
+    'assistant: (result) begun',
+    'assistant: (result) copied',
+    'assistant: (result) of no call',
+  ])
+})
+
+it.each(['session_meta', 'turn_context', 'response_item', 'event_msg', 'compacted', 'world_state'])(
+  'knows a rollout of Codex by a line of type %s',
+  async (type) => {
+    const { turns } = await readTranscript('a.jsonl', jsonLines({ type, payload: {} }))
+    expect(turns).toEqual([])
+    const other = readTranscript(
+      'b.jsonl',
+      jsonLines({ type, payload: 'text' }, { type: 'note', payload: {} }),
+    )
+    await expect(other).rejects.toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
+  },
+)
+
+it.each([
+  ['the first line that has it', [{ payload: { id: 'x' } }, { id: 'c1' }, { id: 'c2' }], 'c1'],
+  ['its other name', [{ session_id: 'c1' }], 'c1'],
+  ['the name of its file', [{ id: '' }, { id: 7, source: { subagent: 'review' } }], uuid],
+  ['a program that started it', [{ id: 'c1', source: { custom: 'x' } }], 'c1'],
+  ['nothing that is known to have started it', [{ id: 'h', source: { subagent: 'review' } }], 'unknown/h'],
+])('takes the id of a Codex session from %s', async (_, metas, id) => {
+  const lines = metas.map((payload) => ({ type: 'session_meta', payload }))
+  const { conversation } = await readTranscript(
+    `rollout-2026-11-20T09-00-00-${uuid}.jsonl`,
+    jsonLines(
+      7,
+      { type: 'session_meta', payload: 'x' },
+      { type: 'turn_context', payload: { id: 't' } },
+      ...lines,
+    ),
+  )
+  expect(conversation.sessionId).toBe(id)
+})
+
+it('calls a Codex session that names none like its file', async () => {
+  const line = { type: 'turn_context', payload: {} }
+  const { conversation } = await readTranscript('rollout.jsonl-of-ana.jsonl', jsonLines(line))
+  expect(conversation.sessionId).toBe('rollout.jsonl-of-ana')
+})
+
+it('reads when something was said in a Codex session, where it worked first, and what it cannot read', async () => {
+  const said = (timestamp: string, text: string) => ({
+    timestamp,
+    type: 'response_item',
+    payload: { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] },
+  })
+  const { conversation, messages } = await readTranscript(
+    'rollout-x.jsonl',
+    jsonLines(
+      { type: 'session_meta', payload: { id: 'c1', cwd: 7 } },
+      { type: 'turn_context', payload: { cwd: '/home/dev/api' } },
+      { type: 'turn_context', payload: { cwd: '/home/dev/web' } },
+      said('2026-11-20T09:00:00Z', 'fixed'),
+      said('soon', 'and tested'),
+      'a text',
+      { type: 'response_item', payload: null },
+    ),
+  )
+  expect(messages.map(({ at }) => at)).toEqual(['2026-11-20T09:00:00.000Z', undefined])
+  expect(messages[1]).not.toHaveProperty('at')
+  expect(conversation.facts).toMatchObject({
+    project: '/home/dev/api',
+    skipped: { 'line that is no message': 2 },
+  })
+})
+
+it('takes nothing for a summary but what the agent said just before a compaction of Codex', async () => {
+  const said = (role: string, ...texts: string[]) => ({
+    type: 'response_item',
+    payload: { type: 'message', role, content: texts.map((text) => ({ type: 'input_text', text })) },
+  })
+  const told = (message: unknown) => ({ type: 'compacted', payload: { message } })
+  const { turns } = await readTranscript(
+    'rollout-x.jsonl',
+    jsonLines(
+      said('user', 'The pool leaked.'),
+      told('Summary:\nThe pool leaked.'),
+      said('assistant', ' The pool ', ' leaked. '),
+      told('Summary:\nThe pool \n leaked.'),
+      said('assistant', 'done'),
+      told(7),
+      { type: 'response_item', payload: { type: 'local_shell_call', call_id: '1', action: {} } },
+      told('Summary: none'),
+    ),
+  )
+  expect(turns).toEqual([
+    'user: The pool leaked.',
+    'assistant: (result) [compacted]',
+    'assistant: done',
+    'assistant: (uses shell)',
   ])
 })
 

@@ -3,8 +3,6 @@ import type { Conversation } from '@recall/core'
 import { asId, isRecord } from '../reading/content-blocks.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 
-const headLines = 50
-
 export type Identity = Pick<Conversation, 'sessionId' | 'parent'>
 
 /**
@@ -12,13 +10,10 @@ export type Identity = Pick<Conversation, 'sessionId' | 'parent'>
  * from the session that this one continues.
  */
 export async function identityIn(path: string): Promise<Identity> {
-  let looked = 0
   for await (const { value } of readJsonLines(path, () => {})) {
-    if (isRecord(value) && value.type === 'session_meta' && isRecord(value.payload)) {
-      const identity = identityOf(value.payload)
-      if (identity !== undefined) return identity
-    }
-    if (++looked >= headLines) break
+    const meta = isRecord(value) && value.type === 'session_meta' ? value.payload : undefined
+    const identity = isRecord(meta) ? identityOf(meta) : undefined
+    if (identity !== undefined) return identity
   }
   return { sessionId: idInName(path) }
 }
@@ -34,10 +29,11 @@ function identityOf({
   source,
 }: Record<string, unknown>): Identity | undefined {
   const own = asId(id) ?? asId(session_id)
-  const helper = isRecord(source) && 'subagent' in source ? source.subagent : undefined
-  if (own === undefined || helper === undefined) return own === undefined ? undefined : { sessionId: own }
-  const spawn = isRecord(helper) && isRecord(helper.thread_spawn) ? helper.thread_spawn : {}
-  const starter = asId(parent_thread_id) ?? asId(spawn.parent_thread_id)
+  if (own === undefined) return undefined
+  const helper = isRecord(source) ? source.subagent : undefined
+  if (helper === undefined) return { sessionId: own }
+  const spawn = isRecord(helper) ? helper.thread_spawn : undefined
+  const starter = asId(parent_thread_id) ?? (isRecord(spawn) ? asId(spawn.parent_thread_id) : undefined)
   const above = [asId(session_id), starter].filter((each) => each !== undefined && each !== own)
   const parent = [...new Set(above)].join('/') || 'unknown'
   return { sessionId: `${parent}/${own}`, parent }

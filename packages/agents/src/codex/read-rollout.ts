@@ -19,7 +19,7 @@ import { readPromptParts } from './prompt-parts.ts'
 import { sessionName } from './session-name.ts'
 import { toToolBlock } from './tool-blocks.ts'
 
-const lineTypes = new Set([
+const lineTypes = new Set<unknown>([
   'session_meta',
   'turn_context',
   'response_item',
@@ -35,9 +35,7 @@ const commandFrame: CommandFrame = [
 
 /** Whether a JSON line can only come from a rollout of Codex. */
 export function isRolloutLine(value: unknown): boolean {
-  return (
-    isRecord(value) && typeof value.type === 'string' && lineTypes.has(value.type) && isRecord(value.payload)
-  )
+  return isRecord(value) && lineTypes.has(value.type) && isRecord(value.payload)
 }
 
 /**
