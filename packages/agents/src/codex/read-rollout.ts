@@ -106,7 +106,7 @@ function withoutSummary(message: Message, { message: told }: Record<string, unkn
 function failedCall(event: Record<string, unknown>): string | undefined {
   const { type, call_id: id, exit_code: code, item } = event
   if (type === 'item_completed' && isRecord(item)) {
-    return item.status === 'failed' ? asId(item.id) : undefined
+    return item.status === 'failed' || item.status === 'declined' ? asId(item.id) : undefined
   }
   return type === 'exec_command_end' && typeof code === 'number' && code !== 0 ? asId(id) : undefined
 }
