@@ -72,5 +72,5 @@ async function refuseExport(path: string): Promise<void> {
 /** Reads a chat that is one JSON document, which cannot be recognised line by line; `null` for any other file. */
 async function readChat(path: string): Promise<Conversation | null> {
   const value = isJson(path) ? await readJsonDocument(path) : undefined
-  return isChatDocument(value) ? readChatDocument(value) : null
+  return isChatDocument(value) ? readChatDocument(path, value) : null
 }

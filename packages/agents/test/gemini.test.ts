@@ -154,6 +154,18 @@ it('reads a chat of Gemini CLI that is one document, also behind a byte order ma
   }
 })
 
+it('knows title and project of a chat of Gemini CLI that is one document', async () => {
+  const document = { sessionId: 'g1', summary: ' A look ', messages: [{ type: 'user', content: 'hello' }] }
+  const { conversation } = await readTranscript('p/chats/a.json', JSON.stringify(document, null, 2))
+  expect(conversation.facts).toEqual({ skipped: {}, title: 'A look' })
+  const path = join(await temporaryFolder(), 'p/chats/a.json')
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, JSON.stringify({ ...document, directories: ['/home/dev/web'] }, null, 2))
+  expect((await openTranscript(path)).facts.project).toBe('/home/dev/web')
+  await writeFile(join(dirname(path), '../.project_root'), '/home/dev/api\n')
+  expect((await openTranscript(path)).facts.project).toBe('/home/dev/api')
+})
+
 it('knows the helper of a Gemini session by its folder', async () => {
   const { conversation } = await readTranscript(
     'chats/g1/h1.jsonl',

@@ -27,10 +27,7 @@ export function isChatDocument(value: unknown): value is ChatDocument {
   )
 }
 
-interface ChatDocument {
-  sessionId: string
-  messages: unknown[]
-}
+type ChatDocument = Record<string, unknown> & { messages: unknown[] }
 
 type ChatMessage = Record<string, unknown> & { type: string }
 
@@ -51,17 +48,33 @@ const commandFrame: CommandFrame = [
  * chat is in a folder named after the session that started it.
  */
 export async function readChatLines(path: string): Promise<Conversation> {
-  const project = await projectOf(path)
-  const facts: ConversationFacts = { skipped: {}, ...(project === undefined ? {} : { project }) }
-  const stem = basename(path).replace(/\.jsonl?$/, '')
+  const facts = await factsOf(path)
+  const messages = linesOf(path, facts)
   for await (const { value } of readJsonLines(path, () => {})) {
-    const header = isRecord(value) ? value : {}
-    const sessionId = asId(header.sessionId) ?? stem
-    const parent = header.kind === 'subagent' ? basename(dirname(path)) : undefined
-    const identity = parent === undefined ? { sessionId } : { sessionId: `${parent}/${sessionId}`, parent }
-    return { ...identity, facts, messages: linesOf(path, facts) }
+    return { ...identityOf(path, isRecord(value) ? value : {}), facts, messages }
   }
-  return { sessionId: stem, facts, messages: linesOf(path, facts) }
+  return { ...identityOf(path, {}), facts, messages }
+}
+
+function identityOf(
+  path: string,
+  header: Record<string, unknown>,
+): Pick<Conversation, 'sessionId' | 'parent'> {
+  const sessionId = asId(header.sessionId) ?? basename(path).replace(/\.jsonl?$/, '')
+  if (header.kind !== 'subagent') return { sessionId }
+  const parent = basename(dirname(path))
+  return { sessionId: `${parent}/${sessionId}`, parent }
+}
+
+async function factsOf(path: string): Promise<ConversationFacts> {
+  const project = await projectOf(path)
+  return { skipped: {}, ...(project === undefined ? {} : { project }) }
+}
+
+/** What the host notes of a session: among others the folders in which it worked, and a title. */
+function takeOver({ directories, summary }: Record<string, unknown>, facts: ConversationFacts): void {
+  if (Array.isArray(directories) && typeof directories[0] === 'string') facts.project ??= directories[0]
+  if (typeof summary === 'string' && summary.trim() !== '') facts.title = summary.trim()
 }
 
 /** The host names a project's folder in a file beside its chats; a helper's chat lies one folder deeper. */
@@ -76,10 +89,11 @@ async function projectOf(path: string): Promise<string | undefined> {
   return undefined
 }
 
-/** Reads a chat from a parsed JSON document. */
-export function readChatDocument({ sessionId, messages }: ChatDocument): Conversation {
-  const facts: ConversationFacts = { skipped: {} }
-  return { sessionId, facts, messages: documentOf(messages, facts) }
+/** Reads a chat in the form of older versions, from a parsed JSON document. */
+export async function readChatDocument(path: string, document: ChatDocument): Promise<Conversation> {
+  const facts = await factsOf(path)
+  takeOver(document, facts)
+  return { ...identityOf(path, document), facts, messages: documentOf(document.messages, facts) }
 }
 
 /**
@@ -94,10 +108,10 @@ async function* linesOf(path: string, facts: ConversationFacts): AsyncGenerator<
     if (!isRecord(value)) skip(skippedKinds.notAMessage)
     else if (isChatMessage(value)) said.add(value)
     else {
-      const { messages, directories, summary } = isRecord(value.$set) ? value.$set : value
-      if (Array.isArray(directories) && typeof directories[0] === 'string') facts.project ??= directories[0]
-      if (typeof summary === 'string' && summary.trim() !== '') facts.title = summary.trim()
-      if (Array.isArray(messages)) for (const each of messages) if (isChatMessage(each)) context.add(each)
+      const noted = isRecord(value.$set) ? value.$set : value
+      takeOver(noted, facts)
+      for (const each of Array.isArray(noted.messages) ? noted.messages : [])
+        if (isChatMessage(each)) context.add(each)
     }
   }
   // After a compression the host logs the context again, which was said before: it is read only as a last resort.
