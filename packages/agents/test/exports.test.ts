@@ -185,7 +185,7 @@ it('keeps the properties of a note that a memory has no place for below its text
     'title: Quoll\ntags: [pet]\nstatus: urgent\naliases: [Spotty, "Native cat"]\nage: 3\nsize:\n  cm: 40\nempty:\n'
   const found = await read(`---\n${head}---\nIt hides by day.\n`, 'quoll.md')
   expect(texts(found)).toEqual([
-    '# Quoll\n\nIt hides by day.\n\nstatus: urgent\naliases: Spotty, Native cat\nage: 3\nsize: {"cm":40}',
+    '# Quoll\n\nIt hides by day.\n\nstatus: urgent\naliases: Spotty, Native cat\nage: 3\nsize: {"cm":"40"}',
   ])
   expect(texts(await read('---\nstatus: urgent\n---\n', 'quoll.md'))).toEqual(['# quoll\n\nstatus: urgent'])
   // The last line may have no end, and what divides may have spaces behind it.
@@ -196,6 +196,24 @@ it('keeps the properties of a note that a memory has no place for below its text
     records: [],
     skipped: { 'empty note': 1 },
   })
+})
+
+it('keeps what stands in the front matter of a note as it was written, also where YAML sees a number', async () => {
+  const front =
+    'title: 1984\ntags: [2024, pool]\ntype: 1\nversion: 1.10\nzip: 00501\nsha: 1e10\ndone: True\nnone: ~'
+  const note = await read(`---\n${front}\n---\nIt leaks.`, 'note.md')
+  expect(note?.records).toMatchObject([{ tags: ['2024', 'pool'], type: '1' }])
+  expect(texts(note)).toEqual(['# 1984\n\nIt leaks.\n\nversion: 1.10\nzip: 00501\nsha: 1e10\ndone: True'])
+})
+
+it.each([
+  ['2024', '2024-01-01T00:00:00.000Z'],
+  ['2024-03-05', '2024-03-05T00:00:00.000Z'],
+  ['1709600000', '2024-03-05T00:53:20.000Z'],
+  ['1709600000000', '2024-03-05T00:53:20.000Z'],
+  ['some day', undefined],
+])('dates a note that was created %s', async (created, at) => {
+  expect((await read(`---\ncreated: ${created}\n---\nIt leaks.`, 'note.md'))?.records[0]?.at).toBe(at)
 })
 
 it('refuses a note in another encoding, whose letters it would lose', async () => {

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { isDeepYaml } from '@recall/core'
-import { parseDocument } from 'yaml'
+import { type Document, parseDocument, visit } from 'yaml'
 import { isRecord } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
 import { hasNestedKeys } from '../reading/nested-keys.ts'
@@ -56,11 +56,21 @@ function split(markdown: string): { fields: Record<string, unknown>; body: strin
     const document = parseDocument(head, { schema: 'core', prettyErrors: false })
     if (document.errors.length > 0 || hasNestedKeys(document))
       return { fields: {}, body: markdown, problem: true }
+    keepAsWritten(document)
     const value: unknown = document.toJS({ maxAliasCount: 0 })
     return { fields: isRecord(value) ? value : {}, body }
   } catch {
     return { fields: {}, body: markdown, problem: true }
   }
+}
+
+/** A version such as `1.10` and a code such as `00501` are numbers to YAML alone. */
+function keepAsWritten(document: Document): void {
+  visit(document, {
+    Scalar(_, node) {
+      if (node.value !== null) node.value = node.source
+    },
+  })
 }
 
 /** Fields that an imported memory has a place for. A `date` may be that of an event to come: it is text as well. */
@@ -92,4 +102,6 @@ function tagsIn(body: string): string[] {
 }
 
 const bare = (tag: string): string => tag.replace(/^#/, '')
-const dateOf = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : value)
+/** A long number counts seconds or milliseconds; a short one is a year. */
+const dateOf = (value: unknown): unknown =>
+  typeof value === 'string' && /^\d{9,}$/.test(value) ? Number(value) : value
