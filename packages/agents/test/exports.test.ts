@@ -216,12 +216,25 @@ it.each([
   expect((await read(`---\ncreated: ${created}\n---\nIt leaks.`, 'note.md'))?.records[0]?.at).toBe(at)
 })
 
-it('refuses a note in another encoding, whose letters it would lose', async () => {
+it('refuses memories in another encoding, whose letters it would lose', async () => {
+  const inEncoding = async (name: string, text: string, encoding: 'latin1' | 'utf16le') =>
+    readMemoryExport(await temporaryFile(name, Buffer.from(text, encoding)), { name, now })
   const note = '# Zürich\n\nDer Zoo öffnet um neun.\n'
-  for (const encoding of ['latin1', 'utf16le'] as const) {
-    const path = await temporaryFile('zoo.md', Buffer.from(note, encoding))
-    await expect(readMemoryExport(path, { name: 'zoo.md', now })).rejects.toThrow('is not UTF-8 text')
-  }
+  await expect(inEncoding('zoo.md', note, 'latin1')).rejects.toThrow('is not UTF-8 text')
+  await expect(inEncoding('zoo.md', note, 'utf16le')).rejects.toThrow('is not UTF-8 text')
+  const memories = JSON.stringify([{ id: '1', memory: 'Der Zoo öffnet um neun.' }])
+  await expect(inEncoding('zoo.json', memories, 'latin1')).rejects.toThrow('is not UTF-8 text')
+  expect(await inEncoding('other.json', '["öffnet"]', 'latin1')).toBeNull()
+})
+
+it('reads all memories behind a byte order mark, whatever their form', async () => {
+  const entity = (name: string) => JSON.stringify({ type: 'entity', name, observations: ['leaks'] })
+  const lines = await read(`\uFEFF${entity('pool')}\r\n${entity('pipe')}\r\n`, 'memory.jsonl')
+  expect([texts(lines), lines?.skipped]).toEqual([['pool: leaks', 'pipe: leaks'], {}])
+  expect(texts(await read(`\uFEFF${JSON.stringify([{ id: '1', memory: 'leaks' }])}`))).toEqual(['leaks'])
+  expect(texts(await read('\uFEFF---\ntitle: Pool\n---\nleaks', 'a.md'))).toEqual(['# Pool\n\nleaks'])
+  const mem0 = '\uFEFF---\nid: 1\ncreated_at: 2025-01-01\n---\nleaks\n'
+  expect(await read(mem0, 'b.md')).toMatchObject({ format: 'mem0', records: [{ text: 'leaks' }] })
 })
 
 it('reads or refuses whatever stands in an export, each memory with a text and an id', async () => {

@@ -16,7 +16,7 @@ const longestFrontMatter = 64 * 1024
  * @param path relative to the imported folder; the note's id when it has no permalink
  */
 export function readMarkdownNote(markdown: string, path: string): MemoryExport {
-  const { fields, body, problem } = split(markdown.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n'))
+  const { fields, body, problem } = split(markdown.replaceAll('\r\n', '\n'))
   const title = text(fields.title) ?? text(fields.name) ?? basename(path).replace(/\.md$/i, '')
   const said = body.trim()
   const whole = [said, propertiesOf(fields)].filter((part) => part !== '').join('\n\n')

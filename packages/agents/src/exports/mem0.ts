@@ -111,7 +111,7 @@ const block = /^---\n((?:[a-z_]+:.*\n)+)---\n([\s\S]*?)(?=^---\n(?:[a-z_]+:.*\n)
 
 /** Reads the markdown file that the plugin exports; `null` when the text is not one. */
 export function readMem0Markdown(markdown: string): MemoryExport | null {
-  const body = markdown.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
+  const body = markdown.replaceAll('\r\n', '\n')
   if (!/^---\nid: /.test(body.trimStart())) return null
   const skipped: Record<string, number> = {}
   const skip = countInto(skipped)

@@ -46,7 +46,7 @@ export interface ReadExportOptions {
  * agentmemory, the projects of claude.ai, or a note in markdown. The content decides. The file is never changed.
  *
  * @returns `null` when it is none of these
- * @throws MemoryError INVALID_INPUT for a file over 64 MB and a note that is not UTF-8, NOT_FOUND or FORBIDDEN when it
+ * @throws MemoryError INVALID_INPUT for a file over 64 MB and one that is not UTF-8, NOT_FOUND or FORBIDDEN when it
  * cannot be read
  */
 export async function readMemoryExport(
@@ -57,13 +57,17 @@ export async function readMemoryExport(
     return withSnapshot(path, (query) => (isClaudeMemDatabase(query) ? readClaudeMemDatabase(query) : null))
   }
   const bytes = await readWhole(path)
-  const content = bytes.toString('utf8')
-  if (/\.(?:md|markdown)$/i.test(path)) {
-    if (!isUtf8(bytes)) throw notUtf8(path)
-    return readMem0Markdown(content) ?? readMarkdownNote(content, options.name)
-  }
-  const value = parseJson(content.replace(/^\uFEFF/, ''))
-  return value === undefined || isGraphLine(value) ? readLines(content) : readDocument(value, options.now)
+  const content = bytes.toString('utf8').replace(/^\uFEFF/, '')
+  const found = /\.(?:md|markdown)$/i.test(path)
+    ? (readMem0Markdown(content) ?? readMarkdownNote(content, options.name))
+    : readJson(content, options.now)
+  if (found !== null && !isUtf8(bytes)) throw notUtf8(path)
+  return found
+}
+
+function readJson(content: string, now: number): MemoryExport | null {
+  const value = parseJson(content)
+  return value === undefined || isGraphLine(value) ? readLines(content) : readDocument(value, now)
 }
 
 function readDocument(value: unknown, now: number): MemoryExport | null {
