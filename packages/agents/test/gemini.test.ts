@@ -18,6 +18,59 @@ it('reads a chat of Gemini CLI line by line', async () => {
   expect(turns).toEqual(['user: hello', 'assistant: hi'])
 })
 
+it.each([[{ type: 'gemini', content: 'hi' }], [{ sessionId: 'g1', projectHash: 'h' }]])(
+  'knows a chat of Gemini CLI by the line %j',
+  async (line) => {
+    expect((await readTranscript('a.jsonl', jsonLines(line))).conversation.facts).toEqual({ skipped: {} })
+  },
+)
+
+it.each([
+  [{ type: 'gemini' }],
+  [{ type: 'user', content: 'hi' }],
+  [{ sessionId: 'g1' }],
+  [{ projectHash: 'h' }],
+  [{ sessionId: 'g1', messages: [{ type: 'user' }] }],
+  [{ sessionId: 'g1', messages: { 0: { type: 'user', content: 'hi' } } }],
+  [{ messages: [{ type: 'user', content: 'hi' }] }],
+])('takes for no chat of Gemini CLI what is only %j', async (value) => {
+  const refusal = { code: 'MEMORY_INVALID_INPUT' }
+  await expect(readTranscript('a.jsonl', jsonLines(value))).rejects.toMatchObject(refusal)
+  await expect(readTranscript('a.json', JSON.stringify(value, null, 2))).rejects.toMatchObject(refusal)
+})
+
+it('reads who said what when in Gemini CLI, also where a message has no id, and counts the rest', async () => {
+  const { conversation, messages } = await readTranscript(
+    'session-1.json.jsonl',
+    jsonLines(
+      7,
+      { type: 'user', content: 'go on', timestamp: '2026-11-20T09:00:00Z' },
+      { type: 'gemini', content: 'go on', timestamp: 'soon' },
+      { type: 'gemini', content: 'go on' },
+      { id: 'e', type: 'error', content: 'the quota is exhausted' },
+      { id: 'i', type: 'info', content: 'update available' },
+      { id: 's', type: 'user', content: '<state_snapshot>all of it</state_snapshot>' },
+      { id: 't', type: 'user', content: [null, { text: 7 }, { text: ' ' }] },
+      { $set: { summary: ' ' } },
+      { $set: { directories: [7] } },
+      { $set: { directories: ['/home/dev/api'] } },
+      { $set: { directories: ['/home/dev/web'] } },
+    ),
+  )
+  expect(messages).toMatchObject([
+    { role: 'user', at: '2026-11-20T09:00:00.000Z', content: [{ text: 'go on' }] },
+    { role: 'assistant', content: [{ text: 'go on' }] },
+    { role: 'assistant', content: [{ text: 'go on' }] },
+  ])
+  expect(messages[1]).not.toHaveProperty('at')
+  expect(new Set(messages.map(({ id }) => id)).size).toBe(3)
+  expect(conversation.sessionId).toBe('session-1.json')
+  expect(conversation.facts).toEqual({
+    skipped: { 'line that is no message': 1 },
+    project: '/home/dev/api',
+  })
+})
+
 it('finds the prompt behind what hooks said, and commands that the person ran, in a Gemini chat', async () => {
   const folder = await temporaryFolder()
   const path = join(folder, 'api', 'chats', 'session-1.jsonl')
@@ -110,14 +163,26 @@ it('reads calls and their results where a Gemini chat has them as parts of messa
       { id: '3', type: 'user', content: [response({ error: 'no such folder' })] },
       { id: '4', type: 'user', content: [response({ error: 'no such folder' })] },
       { id: '5', type: 'gemini', content: [{ functionCall: null }, { functionResponse: 7 }] },
+      { id: '6', type: 'gemini', content: [null, { functionCall: { id: 'd', name: 'list' } }] },
+      { id: '7', type: 'user', content: [{ functionResponse: { name: 'list', response: { output: 'x' } } }] },
+      {
+        id: '8',
+        type: 'gemini',
+        content: '',
+        toolCalls: [null, { name: 'list' }, { name: 'list', result: 'x' }],
+      },
     ),
   )
   expect(turns).toEqual([
     'user: look',
     'assistant: I look | (uses shell)',
     'assistant: (result, failed) no such folder',
+    'assistant: (uses list)',
+    'assistant: (uses list) | (uses list) | (result) x',
   ])
+  expect(messages.map(({ id }) => id)).toEqual(['1', '2', '3', '6', '8'])
   expect(messages[1]?.content[1]).toMatchObject({ id: 'c', input: { command: 'ls' } })
+  expect(messages[3]?.content[0]).toMatchObject({ id: 'd', input: null })
 })
 
 it('reads a chat of Gemini CLI that holds nothing but what the model was given', async () => {
@@ -163,6 +228,16 @@ it('knows title and project of a chat of Gemini CLI that is one document', async
   await writeFile(path, JSON.stringify({ ...document, directories: ['/home/dev/web'] }, null, 2))
   expect((await openTranscript(path)).facts.project).toBe('/home/dev/web')
   await writeFile(join(dirname(path), '../.project_root'), '/home/dev/api\n')
+  expect((await openTranscript(path)).facts.project).toBe('/home/dev/api')
+})
+
+it('knows the project of the helper of a Gemini session by the file of its project', async () => {
+  const path = join(await temporaryFolder(), 'api/chats/g1/h1.jsonl')
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, jsonLines({ sessionId: 'h1', projectHash: 'f', kind: 'subagent' }))
+  await writeFile(join(dirname(path), '../../.project_root'), ' \n')
+  expect((await openTranscript(path)).facts).not.toHaveProperty('project')
+  await writeFile(join(dirname(path), '../../.project_root'), '/home/dev/api\n')
   expect((await openTranscript(path)).facts.project).toBe('/home/dev/api')
 })
 

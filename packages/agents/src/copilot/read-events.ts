@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
 import { asId, isRecord, toContentBlocks, toolName, toResultText } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
-import { readJsonLines } from '../reading/read-json-lines.ts'
+import { firstValue, readJsonLines } from '../reading/read-json-lines.ts'
 import { repeatsPrompt } from '../reading/repeats-prompt.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
 import { withPastedText } from './pasted-text.ts'
@@ -26,11 +26,10 @@ export function isCopilotEvent(value: unknown): value is Event {
 /** Reads the events of a session; its folder is named after it. */
 export async function readCopilotEvents(path: string): Promise<Conversation> {
   const facts: ConversationFacts = { skipped: {} }
-  let sessionId = basename(path) === 'events.jsonl' ? basename(dirname(path)) : basename(path, '.jsonl')
-  for await (const { value } of readJsonLines(path, () => {})) {
-    sessionId = (isCopilotEvent(value) ? asId(value.data.sessionId) : undefined) ?? sessionId
-    break
-  }
+  const first = await firstValue(path)
+  const sessionId =
+    (isCopilotEvent(first) ? asId(first.data.sessionId) : undefined) ??
+    (basename(path) === 'events.jsonl' ? basename(dirname(path)) : basename(path, '.jsonl'))
   return { sessionId, facts, messages: readMessages(path, facts, await sessionName(path)) }
 }
 

@@ -5,7 +5,7 @@ import { asId, isRecord, toolName, toResultText } from '../reading/content-block
 import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
-import { readJsonLines } from '../reading/read-json-lines.ts'
+import { firstValue, readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'
 import { withoutHookContext } from './hook-context.ts'
 
@@ -32,7 +32,7 @@ type ChatDocument = Record<string, unknown> & { messages: unknown[] }
 type ChatMessage = Record<string, unknown> & { type: string }
 
 function isChatMessage(value: unknown): value is ChatMessage {
-  return isRecord(value) && typeof value.type === 'string' && 'content' in value && !('uuid' in value)
+  return isRecord(value) && typeof value.type === 'string' && 'content' in value
 }
 
 /** Text that the host inserts into the person's messages; nobody typed it. */
@@ -49,19 +49,13 @@ const commandFrame: CommandFrame = [
  */
 export async function readChatLines(path: string): Promise<Conversation> {
   const facts = await factsOf(path)
-  const messages = linesOf(path, facts)
-  for await (const { value } of readJsonLines(path, () => {})) {
-    return { ...identityOf(path, isRecord(value) ? value : {}), facts, messages }
-  }
-  return { ...identityOf(path, {}), facts, messages }
+  return { ...identityOf(path, await firstValue(path)), facts, messages: linesOf(path, facts) }
 }
 
-function identityOf(
-  path: string,
-  header: Record<string, unknown>,
-): Pick<Conversation, 'sessionId' | 'parent'> {
-  const sessionId = asId(header.sessionId) ?? basename(path).replace(/\.jsonl?$/, '')
-  if (header.kind !== 'subagent') return { sessionId }
+function identityOf(path: string, header: unknown): Pick<Conversation, 'sessionId' | 'parent'> {
+  const { sessionId: id, kind } = isRecord(header) ? header : {}
+  const sessionId = asId(id) ?? basename(path).replace(/\.jsonl?$/, '')
+  if (kind !== 'subagent') return { sessionId }
   const parent = basename(dirname(path))
   return { sessionId: `${parent}/${sessionId}`, parent }
 }

@@ -25,6 +25,12 @@ export async function* readJsonLines(
   }
 }
 
+/** The first value that can be read; `undefined` when there is none. */
+export async function firstValue(path: string): Promise<unknown> {
+  for await (const { value } of readJsonLines(path, () => {})) return value
+  return undefined
+}
+
 /** The value of a JSON text; `undefined` when it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
