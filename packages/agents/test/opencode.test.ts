@@ -75,9 +75,26 @@ it('sees that a session in a database goes on while what is new stands only in i
   expect(after.changedAt).toBeGreaterThanOrEqual(before.changedAt)
 })
 
-it('reads a command that a person ran in OpenCode as theirs, and those of the agent as its own', async () => {
+/** A session of messages, each of data and parts, as it is read. */
+async function readSession(...messages: [data: unknown, ...parts: unknown[]][]) {
   const path = join(await temporaryFolder(), 'opencode.db')
   const database = new DatabaseSync(path)
+  database.exec(`
+    CREATE TABLE session (id TEXT, time_created INTEGER);
+    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
+    INSERT INTO session VALUES ('o1', 1);`)
+  const toMessage = database.prepare('INSERT INTO message VALUES (?, ?, ?, ?)')
+  const toPart = database.prepare('INSERT INTO part VALUES (?, ?, ?)')
+  for (const [i, [data, ...parts]] of messages.entries()) {
+    toMessage.run(`m${i + 1}`, 'o1', i, JSON.stringify(data))
+    for (const [j, part] of parts.entries()) toPart.run(`p${i}${j}`, `m${i + 1}`, JSON.stringify(part))
+  }
+  database.close()
+  return messagesOf(await openTranscript(`${path}#o1`))
+}
+
+it('reads a command that a person ran in OpenCode as theirs, and those of the agent as its own', async () => {
   const ran = (command: unknown, output?: string) => ({
     type: 'tool',
     tool: 'bash',
@@ -85,30 +102,19 @@ it('reads a command that a person ran in OpenCode as theirs, and those of the ag
     state: { input: { command }, ...(output === undefined ? {} : { output }) },
   })
   const notice = { type: 'text', text: 'The following tool was executed by the user', synthetic: true }
-  let count = 0
-  const message = (data: unknown, ...parts: unknown[]) => {
-    const id = ++count
-    const rows = parts.map((part, i) => `('p${id}${i}', 'm${id}', '${JSON.stringify(part)}')`)
-    return `INSERT INTO message VALUES ('m${id}', 'o1', ${id}, '${JSON.stringify(data)}');
-      INSERT INTO part VALUES ${rows.join()};`
-  }
-  const answer = (to: string, ...parts: unknown[]) => message({ role: 'assistant', parentID: to }, ...parts)
-  database.exec(`
-    CREATE TABLE session (id TEXT, time_created INTEGER);
-    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
-    CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
-    INSERT INTO session VALUES ('o1', 1);
-    ${message({ role: 'user' }, notice)}
-    ${answer('m1', ran('npm test', '1 failing\n'))}
-    ${answer('m1', { type: 'step-start' }, ran('git log', 'none'))}
-    ${message({ role: 'user' }, notice)}
-    ${answer('m4', ran('sleep 9'))}
-    ${message({ role: 'user' }, { ...notice, synthetic: false })}
-    ${answer('m6', ran('ls', 'a.ts'))}
-    ${message({ role: 'user' }, notice)}
-    ${answer('m8', ran(['ls'], 'a.ts'))}`)
-  database.close()
-  const messages = await messagesOf(await openTranscript(`${path}#o1`))
+  const person = { role: 'user' }
+  const answerTo = (parentID: string) => ({ role: 'assistant', parentID })
+  const messages = await readSession(
+    [person, notice],
+    [answerTo('m1'), ran('npm test', '1 failing\n')],
+    [answerTo('m1'), { type: 'step-start' }, ran('git log', 'none')],
+    [person, notice],
+    [answerTo('m4'), ran('sleep 9')],
+    [person, { ...notice, synthetic: false }],
+    [answerTo('m6'), ran('ls', 'a.ts')],
+    [person, notice],
+    [answerTo('m8'), ran(['ls'], 'a.ts')],
+  )
   expect(outline(messages)).toEqual([
     'user: ! npm test',
     'assistant: (result) 1 failing',
@@ -120,4 +126,14 @@ it('reads a command that a person ran in OpenCode as theirs, and those of the ag
     'assistant: (uses bash) | (result) a.ts',
   ])
   expect(messages.slice(0, 2).map(({ id }) => id)).toEqual(['m2', 'm2#output'])
+})
+
+it('leaves a mark of pictures and documents that a person gave OpenCode, and none of files that they named', async () => {
+  const file = (mime: unknown) => ({ type: 'file', mime, filename: 'a', url: 'data:' })
+  const messages = await readSession(
+    [{ role: 'user' }, file('image/png')],
+    [{ role: 'user' }, { type: 'text', text: 'and @a.ts?' }, file('text/plain'), file('application/pdf')],
+    [{ role: 'user' }, file('application/x-directory'), file(undefined)],
+  )
+  expect(outline(messages)).toEqual(['user: [image]', 'user: and @a.ts? | [document]'])
 })

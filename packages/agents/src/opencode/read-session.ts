@@ -7,7 +7,7 @@ import {
   type Message,
 } from '@recall/core'
 import { compacted } from '../reading/compacted.ts'
-import { isRecord, toolName } from '../reading/content-blocks.ts'
+import { isRecord, toContentBlocks, toolName } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
 import { commandOf } from '../reading/ran-command.ts'
 import { parseJson } from '../reading/read-json-lines.ts'
@@ -131,6 +131,7 @@ function toBlocks(part: Record<string, unknown>, skip: Skip): ContentBlock[] {
   if (part.type === 'text' && typeof part.text === 'string' && part.synthetic !== true) {
     return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
   }
+  if (part.type === 'file') return toAttachment(part.mime, skip)
   if (part.type !== 'tool') return []
   const state = isRecord(part.state) ? part.state : {}
   const id = typeof part.callID === 'string' ? part.callID : ''
@@ -148,6 +149,12 @@ function toBlocks(part: Record<string, unknown>, skip: Skip): ContentBlock[] {
         ]
       : []),
   ]
+}
+
+/** The host puts the text of a file or a folder that a person named into the message, and the name stands in theirs. */
+function toAttachment(mime: unknown, skip: Skip): ContentBlock[] {
+  if (typeof mime !== 'string' || /^text\/|directory$/.test(mime)) return []
+  return toContentBlocks([{ type: mime.startsWith('image/') ? 'image' : 'document' }], skip)
 }
 
 function objectIn(text: unknown): Record<string, unknown> {
