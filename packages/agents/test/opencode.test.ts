@@ -128,6 +128,16 @@ it('reads a command that a person ran in OpenCode as theirs, and those of the ag
   expect(messages.slice(0, 2).map(({ id }) => id)).toEqual(['m2', 'm2#output'])
 })
 
+it('reads a slash command of OpenCode that a helper works on as what a person typed', async () => {
+  const subtask = { type: 'subtask', agent: 'build', prompt: 'You are a code reviewer.' }
+  const messages = await readSession(
+    [{ role: 'user' }, { ...subtask, command: 'review' }],
+    [{ role: 'user' }, subtask],
+    [{ role: 'assistant' }, { type: 'tool', tool: 'task', callID: 'c', state: { output: 'fine' } }],
+  )
+  expect(outline(messages)).toEqual(['user: /review', 'assistant: (uses task) | (result) fine'])
+})
+
 it('leaves a mark of pictures and documents that a person gave OpenCode, and none of files that they named', async () => {
   const file = (mime: unknown) => ({ type: 'file', mime, filename: 'a', url: 'data:' })
   const messages = await readSession(

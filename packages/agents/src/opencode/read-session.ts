@@ -131,6 +131,9 @@ function toBlocks(part: Record<string, unknown>, skip: Skip): ContentBlock[] {
   if (part.type === 'text' && typeof part.text === 'string' && part.synthetic !== true) {
     return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
   }
+  // A slash command that a helper works on. What was typed behind it stands only in the words for the helper.
+  if (part.type === 'subtask' && typeof part.command === 'string')
+    return [{ type: 'text', text: `/${part.command}` }]
   if (part.type === 'file') return toAttachment(part.mime, skip)
   if (part.type !== 'tool') return []
   const state = isRecord(part.state) ? part.state : {}
