@@ -241,6 +241,21 @@ it.each([
   },
 )
 
+it('Codex instructions are taken back also when others have taken their place since', async () => {
+  const home = await temporaryFolder()
+  write(home, { '.codex/AGENTS.md': 'Be brief.\n' })
+  const { install, uninstall } = setUp(home, targets.find(({ name }) => name === 'codex') as Target)
+  install()
+  const path = join(home, '.codex/AGENTS.md')
+  writeFileSync(path, `${readFileSync(path, 'utf8')}Be kind.\n`)
+  write(home, { '.codex/AGENTS.override.md': 'Be quick.\n' })
+  install()
+  expect(readFileSync(join(home, '.codex/AGENTS.override.md'), 'utf8')).toContain('recall')
+  expect(uninstall().filter(({ status }) => status === 'refused')).toEqual([])
+  expect(readFileSync(path, 'utf8')).toBe('Be brief.\nBe kind.\n')
+  expect(readFileSync(join(home, '.codex/AGENTS.override.md'), 'utf8')).toBe('Be quick.\n')
+})
+
 it('what a person gave the server in Codex stays when it is installed again', async () => {
   const home = await temporaryFolder()
   const path = join(home, '.codex/config.toml')

@@ -12,6 +12,7 @@ import {
   removeUnfinished,
   replaceBytes,
 } from './files.ts'
+import { markedBlock } from './marked-block.ts'
 import { type OpenReceipt, openReceipt } from './receipt.ts'
 import { CannotEdit, type FileEdit } from './target.ts'
 
@@ -144,12 +145,13 @@ function takeBack(
   if (entry && digest(now) === entry.written) return put(receipt.originalOf(entry), 'restored')
   if (!entry && !/recall/i.test(now.toString('latin1'))) return { path, status: 'absent' }
   const text = textOf(now) ?? ''
-  // An earlier version's file that was changed since: without its edit, our part in it is unknown.
-  if (!edit) throw new CannotEdit('it was changed since, and what was put into it is not known any more')
-  const left = edit.remove(text)
+  // A file that this version would not edit: only what stands between marks is known to be ours.
+  const left = (edit ?? markedBlock(path, '')).remove(text)
+  if (!edit && left === text)
+    throw new CannotEdit('it was changed since, and what was put into it is not known any more')
   if (left === text) {
     if (entry && !dryRun) receipt.done(path)
-    const isTheirs = entry !== undefined && edit.own === true
+    const isTheirs = entry !== undefined && edit?.own === true
     return isTheirs
       ? {
           path,
