@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it } from 'vitest'
-import { openTranscript, stateOfSource } from '../src/index.ts'
+import { listImportable, openTranscript, stateOfSource } from '../src/index.ts'
 import { messagesOf, outline, temporaryFolder } from './support.ts'
 
 it('knows the helpers of an OpenCode session', async () => {
@@ -45,6 +45,64 @@ it('takes no name that OpenCode gives every session for a title, nor its own sum
     'assistant: text 3',
   ])
   expect((await openTranscript(`${path}#o2`)).facts.title).toBe('Pool')
+})
+
+it('lists the sessions of OpenCode in the order in which they began, and those of no other database', async () => {
+  const folder = await temporaryFolder()
+  const create = (name: string, sql: string) => {
+    const database = new DatabaseSync(join(folder, name))
+    database.exec(sql)
+    database.close()
+    return join(folder, name)
+  }
+  const tables = ['session (id TEXT, time_created INTEGER)', 'message (id TEXT)', 'part (id TEXT)']
+  const whole = create(
+    'a.db',
+    `${tables.map((table) => `CREATE TABLE ${table};`).join('')}
+    INSERT INTO session VALUES ('late', 2), ('early', 1), ('earliest', 1);`,
+  )
+  expect(await listImportable(whole)).toEqual(['earliest', 'early', 'late'].map((id) => `${whole}#${id}`))
+  for (const [i, missing] of tables.entries()) {
+    const some = tables.filter((table) => table !== missing).map((table) => `CREATE TABLE ${table};`)
+    const other = create(`${i}.db`, some.join(''))
+    expect(await listImportable(other)).toEqual([other])
+  }
+})
+
+it('says which session a database of OpenCode does not have', async () => {
+  const path = join(await temporaryFolder(), 'opencode.db')
+  const database = new DatabaseSync(path)
+  database.exec('CREATE TABLE session (id TEXT)')
+  database.close()
+  const refusal = { code: 'MEMORY_NOT_FOUND', message: `${path} has no session o1`, details: { path } }
+  await expect(openTranscript(`${path}#o1`)).rejects.toMatchObject(refusal)
+})
+
+it('knows when something was said in OpenCode, and where, and counts messages of no speaker', async () => {
+  const path = join(await temporaryFolder(), 'opencode.db')
+  const database = new DatabaseSync(path)
+  database.exec(`
+    CREATE TABLE session (id TEXT, title TEXT, directory TEXT, parent_id TEXT);
+    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
+    INSERT INTO session VALUES ('o1', 'A new session - 2026-11', '/home/dev/api', 'gone'), ('o2', NULL, NULL, NULL);
+    INSERT INTO message VALUES ('m1', 'o1', 1763600000000, '{"role":"user"}'),
+      ('m2', 'o1', 1763600001000, '{"role":"system"}'), ('m3', 'o1', NULL, '{"role":"assistant"}');
+    INSERT INTO part SELECT 'p' || id, id, '{"type":"text","text":"text ' || id || '"}' FROM message;`)
+  database.close()
+  const conversation = await openTranscript(`${path}#o1`)
+  const messages = await messagesOf(conversation)
+  expect(messages.map(({ at }) => at)).toEqual([undefined, '2025-11-20T00:53:20.000Z'])
+  expect(messages[0]).not.toHaveProperty('at')
+  expect(conversation).toMatchObject({
+    parent: 'gone',
+    facts: {
+      title: 'A new session - 2026-11',
+      project: '/home/dev/api',
+      skipped: { 'line that is no message': 1 },
+    },
+  })
+  expect((await openTranscript(`${path}#o2`)).facts).toEqual({ skipped: {} })
 })
 
 it('counts the parts of an OpenCode message that are damaged', async () => {
@@ -114,6 +172,12 @@ it('reads a command that a person ran in OpenCode as theirs, and those of the ag
     [answerTo('m6'), ran('ls', 'a.ts')],
     [person, notice],
     [answerTo('m8'), ran(['ls'], 'a.ts')],
+    [person, { ...notice, text: 'The file was read.' }],
+    [answerTo('m10'), ran('pwd', '/')],
+    [person, notice],
+    [answerTo('m12'), ran('date', 'now'), { type: 'step-finish' }],
+    [person, notice],
+    [answerTo('m14'), { type: 'text', text: 'fine' }],
   )
   expect(outline(messages)).toEqual([
     'user: ! npm test',
@@ -124,6 +188,9 @@ it('reads a command that a person ran in OpenCode as theirs, and those of the ag
     'user: The following tool was executed by the user',
     'assistant: (uses bash) | (result) a.ts',
     'assistant: (uses bash) | (result) a.ts',
+    'assistant: (uses bash) | (result) /',
+    'assistant: (uses bash) | (result) now',
+    'assistant: fine',
   ])
   expect(messages.slice(0, 2).map(({ id }) => id)).toEqual(['m2', 'm2#output'])
 })

@@ -100,12 +100,11 @@ function reader(query: Query, skip: Skip): (row: Row) => Message[] {
     if (parts.some(({ text, synthetic }) => synthetic === true && text === commandNotice)) notices.add(row.id)
     const content = parts.flatMap((part) => toBlocks(part, skip))
     if (content.length === 0) return []
-    const isSummary = data.role === 'assistant' && data.summary === true
     const at = toInstant(row.time_created)
     const message: Message = {
       id: String(row.id),
       role: data.role,
-      content: isSummary ? [compacted] : content,
+      content: data.summary === true ? [compacted] : content,
       ...(at === undefined ? {} : { at }),
     }
     const ran = notices.has(data.parentID) ? ranIn(parts) : undefined
