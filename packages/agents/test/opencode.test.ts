@@ -195,6 +195,30 @@ it('reads a command that a person ran in OpenCode as theirs, and those of the ag
   expect(messages.slice(0, 2).map(({ id }) => id)).toEqual(['m2', 'm2#output'])
 })
 
+it('reads of an answer in OpenCode what was said and which tools were used, and not what was thought', async () => {
+  const tool = (more: object) => ({ type: 'tool', tool: 'edit', callID: 'c', ...more })
+  const [message] = await readSession([
+    { role: 'assistant' },
+    { type: 'reasoning', text: 'hm' },
+    { type: 'text', text: ' \n' },
+    { type: 'text', text: 7 },
+    { type: 'text', text: 'done' },
+    tool({ state: { input: { filePath: 'a.css' }, output: 'fine' } }),
+    tool({ state: { input: { filePath: 'b.css' }, error: 'no such file' } }),
+    tool({ callID: 7, state: null }),
+    tool({ state: { output: ['fine'] } }),
+  ])
+  expect(message?.content).toEqual([
+    { type: 'text', text: 'done' },
+    { type: 'tool_use', id: 'c', name: 'edit', input: { filePath: 'a.css' } },
+    { type: 'tool_result', toolUseId: 'c', content: 'fine' },
+    { type: 'tool_use', id: 'c', name: 'edit', input: { filePath: 'b.css' } },
+    { type: 'tool_result', toolUseId: 'c', content: 'no such file', isError: true },
+    { type: 'tool_use', id: '', name: 'edit', input: null },
+    { type: 'tool_use', id: 'c', name: 'edit', input: null },
+  ])
+})
+
 it('reads a slash command of OpenCode that a helper works on as what a person typed', async () => {
   const subtask = { type: 'subtask', agent: 'build', prompt: 'You are a code reviewer.' }
   const messages = await readSession(
