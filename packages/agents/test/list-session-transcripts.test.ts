@@ -82,12 +82,20 @@ it('finds the helpers of a Codex session among the sessions that began after it'
     [rollout('2026-11-21', 'h2')]: helper('h2', 'h1'),
     [rollout('2026-11-21', 'h3')]: helper('h3', 'c2'),
     [rollout('2026-11-21', 'h4')]: '{"type":"sess',
-    [rollout('2026-11-23', 'h5')]: helper('h5', 'c1'),
-    'sessions/2026/11/21/renamed.jsonl': helper('h6', 'c1'),
+    [rollout('2026-11-22', 'h5')]: helper('h5', 'c1'),
+    [rollout('2026-11-23', 'h6')]: helper('h6', 'c1'),
+    [`${rollout('2026-11-21', 'h7')}.bak`]: helper('h7', 'c1'),
+    'sessions/2026/11/21/old-rollout-2026-11-21T09-00-00-h8.jsonl': helper('h8', 'c1'),
+    'sessions/2026/11/21/renamed.jsonl': helper('h9', 'c1'),
   })
   const ended = new Date('2026-11-21T12:00:00Z')
   await utimes(join(root, session), ended, ended)
-  expect(await list(session)).toEqual([session, rollout('2026-11-20', 'h1'), rollout('2026-11-21', 'h2')])
+  expect(await list(session)).toEqual([
+    session,
+    rollout('2026-11-20', 'h1'),
+    rollout('2026-11-21', 'h2'),
+    rollout('2026-11-22', 'h5'),
+  ])
   expect(await list(rollout('2026-11-20', 'h1'))).toEqual([
     rollout('2026-11-20', 'h1'),
     rollout('2026-11-21', 'h2'),

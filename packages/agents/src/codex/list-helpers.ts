@@ -13,12 +13,12 @@ const dayMs = 24 * 3600 * 1000
  */
 export async function listCodexHelpers(path: string, id: string): Promise<string[]> {
   const first = dayOf(path)
-  if (first === undefined) return []
+  if (first === '') return []
   // Names have the day where the host ran, which begins before that of UTC in the east.
   const last = new Date((await stat(path)).mtimeMs + dayMs).toISOString().slice(0, 10)
   const isBetween = (name: string): boolean => {
     const day = dayOf(name)
-    return day !== undefined && first <= day && day <= last
+    return first <= day && day <= last
   }
   const known = new Set([id])
   const found: string[] = []
@@ -32,8 +32,9 @@ export async function listCodexHelpers(path: string, id: string): Promise<string
   return found
 }
 
-const dayOf = (path: string): string | undefined =>
-  /^rollout-(\d{4}-\d\d-\d\d)T.*\.jsonl$/.exec(basename(path))?.[1]
+/** The day on which a rollout began; '' for any other file. */
+const dayOf = (path: string): string =>
+  /^rollout-(\d{4}-\d\d-\d\d)T.*\.jsonl$/.exec(basename(path))?.[1] ?? ''
 
 /** A rollout that cannot be read is reported when it is archived itself. */
 async function identityOf(rollout: string): Promise<Identity> {
