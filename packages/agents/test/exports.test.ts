@@ -216,6 +216,56 @@ it.each([
   expect((await read(`---\ncreated: ${created}\n---\nIt leaks.`, 'note.md'))?.records[0]?.at).toBe(at)
 })
 
+it.each(['birds/quoll.md', 'birds/quoll.MD', 'birds/quoll.markdown'])(
+  'calls the note %s by its path',
+  async (name) => {
+    const path = await temporaryFile(name.slice(6), 'It hides.\r\nBy day.\r\n')
+    const note = { isFile: true, id: 'birds/quoll', type: 'note', tags: [], source: 'basic-memory' }
+    expect(await readMemoryExport(path, { name, now })).toEqual({
+      format: 'markdown note',
+      records: [{ ...note, text: '# quoll\n\nIt hides.\nBy day.' }],
+      skipped: {},
+    })
+  },
+)
+
+it('takes from the front matter of a note its link, its type and its project', async () => {
+  const front = 'permalink: birds/quoll\ntype: animal\nproject: zoo\nrule: a---\n---b: c'
+  const note = await read(`---\n${front}\n---\n# Quoll\n\nIt hides.`, 'a.md')
+  const text = '# Quoll\n\nIt hides.\n\nrule: a---\n---b: c'
+  expect(note?.records).toEqual([
+    {
+      source: 'basic-memory',
+      id: 'birds/quoll',
+      isFile: true,
+      type: 'animal',
+      project: 'zoo',
+      tags: [],
+      text,
+    },
+  ])
+})
+
+it.each([
+  ['broken', 'tags: [pet\n', 1],
+  ['nested too deep', `a: ${'['.repeat(5000)}\n`, 1],
+  ['with aliases', 'a: &a [1]\nb: *a\n', 1],
+  ['with a list for a key', '? [a]\n: b\n', 1],
+  ['longer than any', `a: ${'x'.repeat(64 * 1024)}\n`, undefined],
+])('keeps front matter as text that is %s', async (_, front, count) => {
+  const note = `---\n${front}---\nIt hides.`
+  const found = await read(note, 'quoll.md')
+  expect(texts(found)).toEqual([`# quoll\n\n${note}`])
+  expect(found?.skipped['unreadable front matter']).toBe(count)
+})
+
+it('takes a line in a note for front matter only where the note begins with it', async () => {
+  const note = 'It hides.\n---\nstatus: urgent\n---\nBy day.'
+  expect(texts(await read(note, 'quoll.md'))).toEqual([`# quoll\n\n${note}`])
+  expect(texts(await read('---\nBy day.', 'quoll.md'))).toEqual(['# quoll\n\n---\nBy day.'])
+  expect(texts(await read('---\n- a list\n---\nBy day.', 'quoll.md'))).toEqual(['# quoll\n\nBy day.'])
+})
+
 it('refuses memories in another encoding, whose letters it would lose', async () => {
   const inEncoding = async (name: string, text: string, encoding: 'latin1' | 'utf16le') =>
     readMemoryExport(await temporaryFile(name, Buffer.from(text, encoding)), { name, now })

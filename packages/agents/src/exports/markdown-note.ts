@@ -17,7 +17,8 @@ const longestFrontMatter = 64 * 1024
  */
 export function readMarkdownNote(markdown: string, path: string): MemoryExport {
   const { fields, body, problem } = split(markdown.replaceAll('\r\n', '\n'))
-  const title = text(fields.title) ?? text(fields.name) ?? basename(path).replace(/\.md$/i, '')
+  const stem = path.replace(/\.(?:md|markdown)$/i, '')
+  const title = text(fields.title) ?? text(fields.name) ?? basename(stem)
   const said = body.trim()
   const whole = [said, propertiesOf(fields)].filter((part) => part !== '').join('\n\n')
   const project = text(fields.project)
@@ -25,7 +26,7 @@ export function readMarkdownNote(markdown: string, path: string): MemoryExport {
   const [at] = [fields.created, fields.date, fields.modified].flatMap((time) => toInstant(dateOf(time)) ?? [])
   const record: ImportedMemory = {
     source,
-    id: text(fields.permalink) ?? path.replace(/\.md$/i, ''),
+    id: text(fields.permalink) ?? stem,
     isFile: true,
     text: whole.startsWith('# ') ? whole : `# ${title}\n\n${whole}`,
     tags: [...new Set([...textList(fields.tags).map(bare), ...tagsIn(said)])],
