@@ -263,7 +263,11 @@ it('takes a line in a note for front matter only where the note begins with it',
   const note = 'It hides.\n---\nstatus: urgent\n---\nBy day.'
   expect(texts(await read(note, 'quoll.md'))).toEqual([`# quoll\n\n${note}`])
   expect(texts(await read('---\nBy day.', 'quoll.md'))).toEqual(['# quoll\n\n---\nBy day.'])
-  expect(texts(await read('---\n- a list\n---\nBy day.', 'quoll.md'))).toEqual(['# quoll\n\nBy day.'])
+  for (const words of ['It hides.', '- It hides.']) {
+    const setOff = `---\n${words}\n---\nBy day.`
+    expect(texts(await read(setOff, 'quoll.md'))).toEqual([`# quoll\n\n${setOff}`])
+  }
+  expect(texts(await read('---\n\n---\nBy day.', 'quoll.md'))).toEqual(['# quoll\n\nBy day.'])
 })
 
 it('refuses memories in another encoding, whose letters it would lose', async () => {

@@ -58,8 +58,9 @@ function split(markdown: string): { fields: Record<string, unknown>; body: strin
     if (document.errors.length > 0 || hasNestedKeys(document))
       return { fields: {}, body: markdown, problem: true }
     keepAsWritten(document)
-    const value: unknown = document.toJS({ maxAliasCount: 0 })
-    return { fields: isRecord(value) ? value : {}, body }
+    const fields: unknown = document.toJS({ maxAliasCount: 0 }) ?? {}
+    // Such lines may just as well set off a paragraph or a list.
+    return isRecord(fields) ? { fields, body } : { fields: {}, body: markdown }
   } catch {
     return { fields: {}, body: markdown, problem: true }
   }
