@@ -27,6 +27,65 @@ it('reads the events of a Copilot session', async () => {
   ])
 })
 
+it.each(['session.start', 'user.message', 'assistant.turn_start', 'tool.execution_start'])(
+  'knows the events of a Copilot session by one of the type %s',
+  async (type) => {
+    const { conversation } = await readTranscript('events.jsonl', jsonLines({ type, data: {} }))
+    expect(conversation.facts).toEqual({ skipped: {} })
+    for (const other of [`my.${type}`, `${type}.now`, type.replace('.', '-')])
+      await expect(readTranscript('a.jsonl', jsonLines({ type: other, data: {} }))).rejects.toThrow(
+        'no transcript',
+      )
+    await expect(readTranscript('a.jsonl', jsonLines({ type, data: 'x' }))).rejects.toThrow('no transcript')
+  },
+)
+
+it.each([
+  ['p1/events.jsonl', { sessionId: 's1' }, 's1'],
+  ['p1/events.jsonl', { sessionId: '' }, 'p1'],
+  ['p1/events.jsonl', {}, 'p1'],
+  ['p1/kept.jsonl', {}, 'kept'],
+])('takes the id of the Copilot session %s that begins with %j for %s', async (name, data, id) => {
+  const begun = { type: 'session.start', data }
+  const later = { type: 'session.resume', data: { sessionId: 'later' } }
+  expect((await readTranscript(name, jsonLines(begun, later))).conversation.sessionId).toBe(id)
+  expect((await readTranscript('p2/events.jsonl', jsonLines(7, begun))).conversation.sessionId).toBe('p2')
+})
+
+it('reads when something was said in Copilot, where, and which tools were used, and counts the rest', async () => {
+  const event = (type: string, data: unknown, more = {}) => ({ type, data, ...more })
+  const { conversation, messages } = await readTranscript(
+    'p1/events.jsonl',
+    jsonLines(
+      event('session.start', { context: { cwd: 7 } }),
+      event('session.resume', { context: { cwd: '/home/dev/api' } }),
+      event('session.resume', { context: { cwd: '/home/dev/web' } }),
+      event('user.message', { content: 'run it' }, { id: 'u', timestamp: '2026-11-20T09:00:00Z' }),
+      event('tool.execution_start', { toolCallId: 't', toolName: 'bash', arguments: { command: 'make' } }),
+      event('tool.execution_complete', { toolCallId: 't', result: 'no' }, { id: '', timestamp: 'soon' }),
+      event('tool.execution_start', { toolCallId: 7 }),
+      event('tool.user_requested', { arguments: 'ls' }),
+      event('tool.user_requested', { arguments: { command: 7 } }),
+      event('mcp.hook', {}),
+      event('hook.start', 'x'),
+      event('webhook.start', {}),
+      7,
+    ),
+  )
+  expect(messages).toEqual([
+    { id: 'u', role: 'user', content: [{ type: 'text', text: 'run it' }], at: '2026-11-20T09:00:00.000Z' },
+    {
+      id: 'line-5',
+      role: 'assistant',
+      content: [{ type: 'tool_use', id: 't', name: 'bash', input: { command: 'make' } }],
+    },
+    { id: 'line-6', role: 'assistant', content: [{ type: 'tool_result', toolUseId: 't', content: 'no' }] },
+    { id: 'line-7', role: 'assistant', content: [{ type: 'tool_use', id: '', name: 'tool', input: null }] },
+  ])
+  expect(messages[2]).not.toHaveProperty('at')
+  expect(conversation.facts).toEqual({ project: '/home/dev/api', skipped: { 'line that is no message': 3 } })
+})
+
 it('reads what was pasted into a prompt of Copilot from the file that the host keeps it in', async () => {
   const folder = join(await temporaryFolder(), 'p1')
   await mkdir(join(folder, 'files'), { recursive: true })
@@ -108,12 +167,14 @@ it.each([
     join(folder, 'events.jsonl'),
     jsonLines(
       event('session.start', { sessionId: 'p1' }),
+      event('assistant.message', { content: 'Calm: seas?' }),
       event('user.message', { content: 'fix it\n\nnow please' }),
+      event('user.message', { content: 'Mending the pool' }),
       event('assistant.message', { content: 'done' }),
     ),
   )
   if (facts !== undefined) await writeFile(join(folder, 'workspace.yaml'), facts)
   const conversation = await openTranscript(join(folder, 'events.jsonl'))
-  expect(await messagesOf(conversation)).toHaveLength(2)
+  expect(await messagesOf(conversation)).toHaveLength(4)
   expect(conversation.facts.title).toBe(title)
 })

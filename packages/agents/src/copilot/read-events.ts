@@ -74,7 +74,7 @@ const isOfPerson = ({ type, agentId }: Event): boolean =>
 async function withWholePrompt(event: Event, path: string, skip: Skip): Promise<Event> {
   const { content } = event.data
   if (!isOfPerson(event) || typeof content !== 'string') return event
-  return { ...event, data: { ...event.data, content: await withPastedText(content, path, skip) } }
+  return { ...event, data: { content: await withPastedText(content, path, skip) } }
 }
 
 function toContent({ type, data }: Event, skip: Skip): ContentBlock[] {
