@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import {
@@ -80,6 +80,14 @@ describe.each(targets.map((target) => [target.name, target] as const))('target %
     expect(snapshot(home)).toEqual(before)
     expect(uninstall().every(({ status }) => status === 'absent')).toBe(true)
     expect(snapshot(home)).toEqual(before)
+  })
+
+  it('makes files that only the owner can read', async () => {
+    const home = await temporaryFolder()
+    setUp(home, target).install()
+    const files = Object.values(snapshot(home)).filter((content) => content.includes(' '))
+    expect(files.length).toBeGreaterThan(1)
+    for (const content of files) expect(content).toMatch(/^600 /)
   })
 
   it('takes out only its own part where somebody wrote since', async () => {
@@ -221,10 +229,13 @@ it('removes what killed processes left of files, and nothing of living ones', as
   expect(snapshot(home)).toEqual(before)
   claude.install()
   for (const folder of ['.', '.claude', '.claude/rules']) write(home, { [left(folder, pid)]: '{}' })
-  write(home, { [left('.', process.pid)]: '{}' })
+  const others = [left('.', process.pid), `my${left('.', pid)}`, `${left('.', pid)}.bak`]
+  for (const other of others) write(home, { [other]: '{}' })
   claude.uninstall()
-  expect(existsSync(join(home, left('.', process.pid)))).toBe(true)
-  rmSync(join(home, left('.', process.pid)))
+  for (const other of others) {
+    expect(existsSync(join(home, other))).toBe(true)
+    rmSync(join(home, other))
+  }
   expect(snapshot(home)).toEqual(before)
 })
 
@@ -254,6 +265,7 @@ it('keeps what a host writes while its file is edited', async () => {
   const options = { state: join(home, '.recall-state') }
   install('claude', edits(4), options)
   expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ numStartups: 4, mcpServers: { recall: {} } })
+  expect(readdirSync(home).filter((name) => name.endsWith('.tmp'))).toEqual([])
   counted(5)
   uninstall('claude', edits(6), options)
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ numStartups: 6 })
