@@ -63,6 +63,18 @@ describe('settings that cannot be edited', () => {
     expect(refused).toMatchObject([{ reason }])
   })
 
+  it.each([
+    ['model = ', 'it is no valid TOML (Invalid TOML document: '],
+    ['mcp_servers = {}\n', 'what stands in it leaves no place for ours (Invalid TOML document: '],
+  ])('says whether the TOML of Codex is broken or leaves no place in %j', async (content, reason) => {
+    const home = await temporaryFolder()
+    write(home, { '.codex/config.toml': content })
+    const refused = setUp(home, codex)
+      .install()
+      .filter(({ status }) => status === 'refused')
+    expect(refused).toMatchObject([{ reason: expect.stringContaining(reason) }])
+  })
+
   it('a settings file that others may write as well stays theirs to write', async () => {
     const home = await temporaryFolder()
     write(home, { '.claude/settings.json': '{}\n' })

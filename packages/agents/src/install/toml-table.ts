@@ -57,7 +57,7 @@ export function tomlTable(
 
   /** The edit works on lines, so the parsed result is compared with what it should be. */
   function checked(edited: string, before: Record<string, unknown>, expected: object | undefined): string {
-    const after = parsed(edited)
+    const after = parsed(edited, 'what stands in it leaves no place for ours')
     const others = (value: Record<string, unknown>): unknown => without(value, name)
     const isDone = isDeepStrictEqual(inside(after, name), expected)
     if (isDone && isDeepStrictEqual(others(after), others(before))) return edited
@@ -97,12 +97,12 @@ function find(body: string, header: string): { start: number; end: number } | nu
   return { start: length(first), end: length(last) }
 }
 
-function parsed(body: string): Record<string, unknown> {
+function parsed(body: string, problem = 'it is no valid TOML'): Record<string, unknown> {
   try {
     // The parser's objects have no prototype, so a strict comparison with ordinary objects would fail.
     return structuredClone(parse(body)) as Record<string, unknown>
   } catch (error) {
-    throw new CannotEdit(`it is no valid TOML (${(error as Error).message.split('\n')[0]})`)
+    throw new CannotEdit(`${problem} (${(error as Error).message.split('\n')[0]})`)
   }
 }
 
