@@ -359,3 +359,63 @@ it('a table in which Codex keeps what the person allowed stays until ours goes',
   uninstall()
   expect(readFileSync(path, 'utf8')).toBe('model = "a" # mine\n\n[tui]\nseen = true\n')
 })
+
+describe('a host is found, and wired, where its folder lies', () => {
+  const home = '/home/ana'
+  const machine = (present: readonly string[], env = {}, platform: NodeJS.Platform = 'linux') => ({
+    ...{ home, env, platform, readText: () => null },
+    exists: (path: string) => present.includes(path.replaceAll('\\', '/')),
+  })
+  it.each<[name: string, folder: string, settings: string, env: object, platform?: NodeJS.Platform]>([
+    ['claude', '~/.claude', '~/.claude.json', {}],
+    ['claude', '/c', '/c/.claude.json', { CLAUDE_CONFIG_DIR: '/c' }],
+    ['codex', '~/.codex', '~/.codex/config.toml', {}],
+    ['codex', '/c', '/c/config.toml', { CODEX_HOME: '/c' }],
+    ['cursor', '~/.cursor', '~/.cursor/mcp.json', { CURSOR_CONFIG_DIR: '' }],
+    ['cursor', '/c', '/c/mcp.json', { CURSOR_CONFIG_DIR: '/c' }],
+    ['gemini', '~/.gemini', '~/.gemini/extensions/recall/gemini-extension.json', {}],
+    ['gemini', '/c/.gemini', '/c/.gemini/extensions/recall/gemini-extension.json', { GEMINI_CLI_HOME: '/c' }],
+    ['copilot', '~/.copilot', '~/.copilot/mcp-config.json', {}],
+    ['copilot', '/c', '/c/mcp-config.json', { COPILOT_HOME: '/c' }],
+    ['opencode', '~/.config/opencode', '~/.config/opencode/opencode.json', {}],
+    ['opencode', '/c/opencode', '/c/opencode/opencode.json', { XDG_CONFIG_HOME: '/c' }],
+    ['windsurf', '~/.codeium/windsurf', '~/.codeium/windsurf/mcp_config.json', {}],
+    ['windsurf', '~/.config/devin', '~/.config/devin/mcp_config.json', { APPDATA: '/d' }],
+    ['windsurf', '/c/devin', '/c/devin/mcp_config.json', { XDG_CONFIG_HOME: '/c' }],
+    ['windsurf', '/d/devin', '/d/devin/mcp_config.json', { XDG_CONFIG_HOME: '/c', APPDATA: '/d' }, 'win32'],
+    ['windsurf', '~/AppData/Roaming/devin', '~/AppData/Roaming/devin/mcp_config.json', {}, 'win32'],
+    ['aider', '~/.aider', '~/.aider.conf.yml', {}],
+    ['aider', '~/.aider.conf.yml', '~/.aider.conf.yml', {}],
+  ])('%s in %s, with its settings in %s', (name, folder, settings, env, platform) => {
+    const target = targets.find((each) => each.name === name) as Target
+    const place = machine([folder.replace('~', home)], env, platform)
+    expect(target.isInstalled(place)).toBe(true)
+    expect(target.isInstalled(machine([], env, platform))).toBe(false)
+    const paths = target.edits(place, wiringIn(home)).map(({ path }) => path.replaceAll('\\', '/'))
+    expect(paths.at(-1)).toBe(settings.replace('~', home))
+  })
+
+  it('where OpenCode has settings with comments, they are the ones', () => {
+    const opencode = targets.find(({ name }) => name === 'opencode') as Target
+    const path = '/home/ana/.config/opencode/opencode.jsonc'
+    expect(
+      opencode
+        .edits(machine([path]), wiringIn(home))
+        .at(-1)
+        ?.path.replaceAll('\\', '/'),
+    ).toBe(path)
+  })
+
+  it('where Windsurf has two folders, both are given the server, and without any the first', () => {
+    const windsurf = targets.find(({ name }) => name === 'windsurf') as Target
+    const serversIn = (...present: string[]) =>
+      windsurf
+        .edits(machine(present), wiringIn(home))
+        .slice(1)
+        .map(({ path }) => path.replaceAll('\\', '/'))
+    const folders = ['/home/ana/.codeium/windsurf', '/home/ana/.config/devin']
+    const files = folders.map((folder) => `${folder}/mcp_config.json`)
+    expect(serversIn(...folders)).toEqual(files)
+    expect(serversIn()).toEqual(files.slice(0, 1))
+  })
+})
