@@ -229,7 +229,7 @@ it('reads a slash command of OpenCode that a helper works on as what a person ty
   expect(outline(messages)).toEqual(['user: /review', 'assistant: (uses task) | (result) fine'])
 })
 
-it('leaves a mark of pictures and documents that a person gave OpenCode, and none of files that they named', async () => {
+it('leaves a mark of pictures and documents given to OpenCode, and none of files that were named', async () => {
   const file = (mime: unknown) => ({ type: 'file', mime, filename: 'a', url: 'data:' })
   const messages = await readSession(
     [{ role: 'user' }, file('image/png')],
