@@ -6,7 +6,7 @@ import { isJson, splitAddress } from './reading/one-of-many.ts'
  * A session's transcript, then those of the helpers that it started and of theirs. A host may also keep them in the
  * session's own transcript, which is then alone.
  *
- * @param path a file, or an address as ${'`'}listImportable${'`'} returns it
+ * @param path a file, or an address as `listImportable` returns it
  * @throws MemoryError when the session, or the place of its helpers, cannot be read
  */
 export async function listSessionTranscripts(path: string): Promise<string[]> {
