@@ -125,7 +125,7 @@ export function sealedLength(content: string): number {
 function problemOf(fields: JsonObject, key: string, stem: string): string | undefined {
   if (String(fields.key ?? key) !== key) return misnamed(stem)
   if (fields.ttl !== undefined && !isLifetime(fields.ttl)) {
-    return "its 'ttl' is ignored: it should be a number of milliseconds above 0"
+    return "its 'ttl' is ignored: it should be a number of milliseconds above 0, at most 1e14"
   }
   const time = ['created', 'updated', 'expires'].find(
     (name) => fields[name] !== undefined && parseTime(fields[name]) === undefined,
@@ -133,7 +133,11 @@ function problemOf(fields: JsonObject, key: string, stem: string): string | unde
   return time && `its '${time}' is ignored: it should be a time, such as 2026-11-21T09:00:00Z`
 }
 
-const isLifetime = (ttl: JsonValue | undefined): ttl is number => typeof ttl === 'number' && ttl > 0
+const isLifetime = (ttl: JsonValue | undefined): ttl is number =>
+  typeof ttl === 'number' && ttl > 0 && ttl <= longestTtl
+
+/** As for writes. A time much farther away would be no safe integer, and SQLite's driver reads no such row. */
+const longestTtl = 1e14
 
 const misnamed = (stem: string): string =>
   `its front matter has another key than its name: it is read as '${stem}'; give it its name back, or delete the line 'key'`
