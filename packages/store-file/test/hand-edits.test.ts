@@ -147,6 +147,23 @@ describe('what a person edits by hand', () => {
     await memory.close()
   })
 
+  it('is found as long as it lives by the time of its file, also when that was saved as it is', async () => {
+    let now = Date.now()
+    const { memory, at } = await open({ clock: () => now })
+    mkdirSync(at('long-term'), { recursive: true })
+    const save = (): void => {
+      writeFileSync(at('long-term/note.md'), '---\nttl: 3600000\n---\nthe harbour\n')
+      utimesSync(at('long-term/note.md'), now / 1000, now / 1000)
+    }
+    save()
+    expect(await keysOf(memory, 'harbour')).toEqual(['note'])
+    now += 3_000_000
+    save()
+    now += 3_000_000
+    expect(await keysOf(memory, 'harbour')).toEqual(['note'])
+    await memory.close()
+  })
+
   it.each(['Project Ideas', 'Größe', '日本語', 'README', 'a (copy)', "it's"])(
     'may be a new file of any name, which is its key: %s',
     async (name) => {

@@ -266,11 +266,12 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
         sql(
           'UPDATE documents SET size = ?, modified = ?, changed = ?, inode = ? WHERE folder = ? AND name = ?',
         ).run(size, modified, changed, inode, file.folder, file.name)
-        // An entry without a time of its own takes its file's.
-        file.entries.forEach(({ created, updated }, i) => {
-          sql('UPDATE documents SET created = ?, updated = ? WHERE id = ?').run(
+        // An entry without a time of its own takes its file's, and may end so long after it.
+        file.entries.forEach(({ created, updated, expires }, i) => {
+          sql('UPDATE documents SET created = ?, updated = ?, expires = ? WHERE id = ?').run(
             created,
             updated,
+            expires,
             known[i]?.id ?? -1,
           )
         })
