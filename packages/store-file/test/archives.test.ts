@@ -1,7 +1,9 @@
-import { readdirSync, readFileSync, renameSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { conversationKey, conversationType, sessionSummaryKey, sessionSummaryType } from '@recall/core'
 import { expect, it } from 'vitest'
+import { checkUp } from '../src/doctor.ts'
 import { archiveRows } from '../src/documents/archive-index.ts'
+import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openWithArchives } from './open-with-archives.ts'
 import { archiveOf, summaryOf } from './storm-values.ts'
 
@@ -36,5 +38,24 @@ it('a session of the window names the file of its archive, once there is one', a
     await memory.write('short-term', sessionSummaryKey(id), summaryOf(id, 1), kept)
   const told = readFileSync(at('EPHEMERAL.md'), 'utf8').match(/(?<=\*\*Archive\*\*: ).*/g)
   expect(told).toEqual(['conversations/conversation-007.md', 'conversation:s2'])
+  await memory.close()
+})
+
+it('a file with so long a number that none can follow it is no archive, and disturbs nobody', async () => {
+  const { store, memory, at } = await openWithArchives(1)
+  writeFileSync(at('conversations/conversation-20261127153000123.md'), '### User\n\nAbout the bridge\n')
+  expect(await memory.search('episodic', { text: 'bridge' })).toEqual([])
+  for (const n of [2, 3])
+    await memory.write('episodic', conversationKey(`s${n}`), archiveOf(`s${n}`, n), asArchive)
+  expect(readdirSync(at('conversations')).sort()).toEqual([
+    'conversation-001.md',
+    'conversation-002.md',
+    'conversation-003.md',
+    'conversation-20261127153000123.md',
+  ])
+  const bad = checkUp(defaultFileSystem, store, { deep: false, fix: false }).filter(({ ok }) => !ok)
+  expect(bad.map(({ message }) => message)).toEqual([
+    'memory/conversations/conversation-20261127153000123.md is not read',
+  ])
   await memory.close()
 })

@@ -16,6 +16,8 @@ it.each([
   'my-conversation-001 2.md',
   'conversation-01.md',
   'conversation-001.md.bak',
+  'conversation-20261127153000123.md',
+  'conversation-20261127153000123 2.md',
   'conversation-001 2.md.bak',
 ])('no archive is %s, nor a copy of one', (name) => {
   expect(archiveFile.test(name)).toBe(false)

@@ -48,11 +48,11 @@ export const layouts: Record<Layout['name'], Layout> = {
   },
 }
 
-/** Archives of either layout are readable in both. */
-export const archiveFile = /^(?:conversation-|archive-log-)(\d{3,})\.md$/
+/** Archives of either layout are readable in both. More digits may be no safe integer, which no number follows. */
+export const archiveFile = /^(?:conversation-|archive-log-)(\d{3,15})\.md$/
 
 /** As Syncthing, Dropbox and others call the version of an archive that came second. */
-export const copyOfArchive = /^(?:conversation-|archive-log-)(\d{3,})[^\da-z].*\.md$/i
+export const copyOfArchive = /^(?:conversation-|archive-log-)(\d{3,15})[^\da-z].*\.md$/i
 
 /** The number in the name of an archive file, or of a copy of it. */
 export const archiveNumber = (name: string): number =>
