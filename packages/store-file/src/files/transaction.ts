@@ -17,7 +17,9 @@ export interface FileChange {
   source?: string
 }
 
-const inside = z.string().check(z.regex(/^(?!.*(?:^|[/\\])\.\.(?:[/\\]|$))[^/\\]/, 'must lie below the root'))
+const inside = z
+  .string()
+  .check(z.regex(/^(?!.*(?:^|[/\\])\.\.(?:[/\\]|$))[^/\\]/s, 'must lie below the root'))
 const temporary = inside.check(
   z.refine((path: string) => temporaryName.test(basename(path)), 'must be an unfinished file'),
 )
