@@ -178,7 +178,8 @@ function writeAll(fileSystem: FileSystem, descriptor: number, bytes: Uint8Array)
   }
 }
 
-function orDiscard(fileSystem: FileSystem, temporary: string, call: () => void): void {
+/** Runs a call that moves an unfinished file to its place; when it fails, the file goes. */
+export function orDiscard(fileSystem: FileSystem, temporary: string, call: () => void): void {
   try {
     call()
   } catch (error) {

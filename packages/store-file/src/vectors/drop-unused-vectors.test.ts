@@ -1,7 +1,7 @@
-import { cpSync } from 'node:fs'
+import { cpSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { dyingFileSystem, ProcessDied } from '../../test/faulty-file-system.ts'
+import { dyingFileSystem, failingFileSystem, ProcessDied } from '../../test/faulty-file-system.ts'
 import { temporaryRoot } from '../../test/temporary-root.ts'
 import { textHash } from '../files/digest.ts'
 import { defaultFileSystem } from '../files/file-system.ts'
@@ -33,8 +33,8 @@ function found(folder: string): Record<string, number[]> {
   )
 }
 
-it('leaves no vector but of texts that are used, and never one text with the vector of another', () => {
-  const place = temporaryRoot()
+/** A folder with the vectors of all texts. */
+function withAll(place: string): string {
   const full = join(place, 'full')
   openVectorFile(defaultFileSystem, full, space).append(
     Object.entries(vectorsOf).map(([text, vector]) => ({
@@ -42,6 +42,12 @@ it('leaves no vector but of texts that are used, and never one text with the vec
       vector: Float32Array.from(vector),
     })),
   )
+  return full
+}
+
+it('leaves no vector but of texts that are used, and never one text with the vector of another', () => {
+  const place = temporaryRoot()
+  const full = withAll(place)
   expect(found(full)).toEqual(vectorsOf)
   const { two, four } = vectorsOf
   const after = { two, four }
@@ -63,4 +69,20 @@ it('leaves no vector but of texts that are used, and never one text with the vec
   }
   // It died with all of them there, and with none.
   expect(seen.size).toBeGreaterThanOrEqual(2)
+})
+
+it('leaves nothing unfinished on a disk that is full, which would keep it full', () => {
+  const place = temporaryRoot()
+  const full = withAll(place)
+  const used = new Set([textHash('two')])
+  for (let k = 1; ; k++) {
+    const folder = join(place, `k${k}`)
+    cpSync(full, folder, { recursive: true })
+    try {
+      dropUnusedVectors(failingFileSystem(k, 'ENOSPC').fileSystem, folder, used)
+      break
+    } catch {
+      expect(readdirSync(folder).filter((name) => name.startsWith('.tmp-'))).toEqual([])
+    }
+  }
 })

@@ -1,4 +1,4 @@
-import { writeTemporary, writing } from '../files/atomic-write.ts'
+import { orDiscard, writeTemporary, writing } from '../files/atomic-write.ts'
 import { randomName } from '../files/digest.ts'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
 import { syncFolder } from '../files/folders.ts'
@@ -41,11 +41,15 @@ export function dropUnusedVectors(fileSystem: FileSystem, folder: string, used: 
   const fresh = headerBytes({ ...header, generation: randomName() })
   writing(paths.rows, () => {
     const newRows = writeTemporary(fileSystem, paths.rows, concat([fresh], rowsAt(fileSystem, rows, kept)))
-    const newExact = writeTemporary(fileSystem, paths.exact, rowsAt(fileSystem, exact, kept))
-    // Rows next to exact vectors of other texts would give false hits: a crash in between leaves no rows at all.
-    fileSystem.unlinkSync(paths.rows)
-    fileSystem.renameSync(newExact, paths.exact)
-    fileSystem.renameSync(newRows, paths.rows)
+    orDiscard(fileSystem, newRows, () => {
+      const newExact = writeTemporary(fileSystem, paths.exact, rowsAt(fileSystem, exact, kept))
+      orDiscard(fileSystem, newExact, () => {
+        // Rows next to exact vectors of other texts would give false hits: a crash in between leaves no rows at all.
+        fileSystem.unlinkSync(paths.rows)
+        fileSystem.renameSync(newExact, paths.exact)
+        fileSystem.renameSync(newRows, paths.rows)
+      })
+    })
     syncFolder(fileSystem, folder)
   })
 }
