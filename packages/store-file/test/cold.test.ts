@@ -300,6 +300,26 @@ describe('a note that is archived while', () => {
     expect(found).toEqual({ run: { archived: 0, errors: [] }, current: undefined, archived: [] })
   })
 
+  it('a person writes it leaves what was archived under its key before', async () => {
+    const root = temporaryRoot()
+    let meanwhile = (): void => {}
+    const renameSync: FileSystem['renameSync'] = (from, to) => {
+      defaultFileSystem.renameSync(from, to)
+      if (String(to).endsWith('.json.gz')) meanwhile()
+    }
+    const store = await openFileStore({ root, fileSystem: { ...defaultFileSystem, renameSync } })
+    const memory = createMemoryManager({ stores: store, clock: () => 10 })
+    onTestFinished(() => memory.close())
+    const archive = () => store.cold?.archive({ ...place, before: 100, now: 1000, dryRun: false })
+    await memory.write('episodic', 'key', 'first')
+    expect(await archive()).toMatchObject({ archived: 1 })
+    await memory.write('episodic', 'key', 'second')
+    meanwhile = () => writeFileSync(join(root, 'memory/episodic/key.md'), 'third\n')
+    expect(await archive()).toMatchObject({ archived: 0 })
+    expect(await store.cold?.get(address, 1000)).toMatchObject({ value: 'first' })
+    expect(await memory.read('episodic', 'key')).toBe('third')
+  })
+
   it('a person writes or deletes those that wait is the only one archived', async () => {
     const root = temporaryRoot()
     const waiting = new Set(['one', 'two', 'three'])

@@ -41,6 +41,7 @@ export function createMoves(current: CurrentFiles, cold: ColdFiles, exclusively:
   const archiveEntry = (address: Address, before: number, now: number): boolean => {
     const entry = readOld(address, before, now)
     if (!entry) return false
+    const earlier = cold.get(address, now)
     cold.put(entry, { overwrite: true, now })
     try {
       current.removeAsRead(entry)
@@ -48,7 +49,8 @@ export function createMoves(current: CurrentFiles, cold: ColdFiles, exclusively:
     } catch (error) {
       // After any other error the original may be gone, although that could not be made durable.
       if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
-      cold.remove(address)
+      if (earlier) cold.put(earlier, { overwrite: true, now })
+      else cold.remove(address)
       return false
     }
   }
