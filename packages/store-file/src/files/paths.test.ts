@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
@@ -50,6 +51,18 @@ describe('the file name of a key', () => {
     expect(stem).toMatch(/^[a-z0-9~][a-z0-9._~-]{0,80}$/)
     expect(stem).not.toMatch(/^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/)
     expect(stem).not.toMatch(/\.$/)
+  })
+
+  it.each([
+    ['preferences', 'preferences'],
+    ['My notes: 2026', 'my-notes-2026~X'],
+    ['--Über / Größe!--', 'u-ber-gro-e~X'],
+    ['a - b - c', 'a-b-c~X'],
+    ['記憶', '~X'],
+    ['Word '.repeat(20), `${'word-'.repeat(12)}~X`],
+  ])('stays that under which earlier versions have kept it: %s', (key, stem) => {
+    const hash = createHash('sha256').update(key).digest('hex').slice(0, 16)
+    expect(fileStem(key)).toBe(stem.replace('X', hash))
   })
 
   it('is shared by no two keys, not even where case does not matter', () => {
