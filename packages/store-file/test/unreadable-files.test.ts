@@ -1,10 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
 import { failure, keysOf, open } from './memory-in-files.ts'
+import { isPosix } from './platform.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 // The machine may be busy with other tests.
@@ -70,6 +72,35 @@ describe('a file that cannot be read', () => {
     rmdirSync(at('EPHEMERAL.md'))
     expect((await other.search('short-term', {})).map(({ key }) => key)).toEqual(['note'])
     await other.close()
+    await memory.close()
+  })
+
+  it.runIf(isPosix)('because it is a pipe is never waited for, and no empty file', async () => {
+    const { memory, at } = await open()
+    await memory.write('long-term', 'note', 'the harbour')
+    rmSync(at('long-term/note.md'))
+    execFileSync('mkfifo', [at('long-term/note.md'), at('MEMORY.md')])
+    const text = await failure(memory.read('long-term', 'note'), 'MEMORY_CORRUPTION')
+    expect(text).toContain(`${at('long-term/note.md')} is not a file: move it away`)
+    await failure(memory.write('long-term', 'note', 'new'), 'MEMORY_CORRUPTION')
+    await failure(memory.write('long-term', 'MEMORY.md#new', 'new'), 'MEMORY_CORRUPTION')
+    expect(await keysOf(memory, 'harbour')).toEqual([])
+    await memory.close()
+  })
+
+  it('because it is larger than any memory is not read into it', async () => {
+    const root = temporaryRoot()
+    const fstatSync = ((descriptor: number) => {
+      const stats = defaultFileSystem.fstatSync(descriptor)
+      // As the file says that is told apart by its length.
+      return stats.size === 11 ? Object.assign(stats, { size: 2 ** 28 + 1 }) : stats
+    }) as FileSystem['fstatSync']
+    const memory = await openFileMemory({ root, fileSystem: { ...defaultFileSystem, fstatSync } })
+    await memory.write('long-term', 'small', 'the lighthouse')
+    writeFileSync(join(root, 'memory/long-term/large.md'), 'the harbour')
+    const text = await failure(memory.read('long-term', 'large'), 'MEMORY_CORRUPTION')
+    expect(text).toContain('large.md is larger than')
+    expect(await memory.read('long-term', 'small')).toBe('the lighthouse')
     await memory.close()
   })
 
