@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -161,6 +161,41 @@ describe('the lock', () => {
     takenAfter(4)
     isHanging = true
     expect(takenAfter(4)).toEqual([...Array(3).fill('lock-turn.db'), 'lock.db'])
+  })
+
+  it('is taken in turn, and the turn goes on to the next', async () => {
+    const folder = temporaryRoot()
+    let now = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+      now += 5
+      return now
+    })
+    onTestFinished(() => clock.mockRestore())
+    const lock = await openLock(folder)
+    const turn = (await loadSqlite())(join(folder, 'lock-turn.db'))
+    onTestFinished(() => turn.close())
+    turn.exec('PRAGMA busy_timeout = 0; PRAGMA user_version = 1')
+    /** Takes it twice in a row: the second time, others have to be let first. */
+    const takeAgain = (section: () => void): void => {
+      now += 100
+      lock.hold(() => {})
+      lock.hold(section)
+    }
+    takeAgain(() => turn.exec('BEGIN IMMEDIATE; ROLLBACK'))
+    turn.exec('BEGIN IMMEDIATE')
+    let taken = 0
+    takeAgain(() => taken++)
+    expect(taken).toBe(1)
+  })
+
+  it('is taken also where its turn cannot be kept', async () => {
+    const folder = temporaryRoot()
+    mkdirSync(join(folder, 'lock-turn.db'))
+    let now = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+    onTestFinished(() => clock.mockRestore())
+    const lock = await openLock(folder)
+    for (; now < 40; now += 4) expect(lock.hold(() => 'mine')).toBe('mine')
   })
 
   it.each([...(isPosix ? ['deleted'] : []), 'overwritten with rubbish'])(
