@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -161,6 +161,20 @@ describe('the lock', () => {
     takenAfter(4)
     isHanging = true
     expect(takenAfter(4)).toEqual([...Array(3).fill('lock-turn.db'), 'lock.db'])
+  })
+
+  it('says every second anew who holds it, so that who takes it often is not taken for one who hangs', async () => {
+    const folder = temporaryRoot()
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const lock = await openLock(folder)
+    const noteAfter = (milliseconds: number): string => {
+      vi.advanceTimersByTime(milliseconds)
+      return lock.hold(() => readFileSync(join(folder, 'lock-holder.json'), 'utf8'))
+    }
+    const first = noteAfter(0)
+    expect(noteAfter(900)).toBe(first)
+    expect(noteAfter(200)).not.toBe(first)
   })
 
   it('is taken in turn, and the turn goes on to the next', async () => {
