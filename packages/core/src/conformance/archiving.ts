@@ -115,13 +115,17 @@ export const archiving: Theme = {
     }),
 
     law('Deleting and clearing forget what is archived as well.', async ({ memory, time }) => {
-      for (const key of ['deleted', 'cleared', 'updated', 'kept']) {
-        await memory.write('episodic', key, key, { tags: [key] })
-      }
+      await memory.write('episodic', 'of before', 'kept')
+      time.advance(1)
+      const then = time.clock()
+      for (const key of ['deleted', 'cleared', 'of a type', 'updated', 'kept'])
+        await memory.write('episodic', key, key, { tags: [key, 'all'], type: key })
       time.advance(100 * day)
       await memory.cleanup()
       await memory.delete('episodic', 'deleted')
-      await memory.clear('episodic', { tags: ['cleared'] })
+      await memory.clear('episodic', { tags: ['all', 'cleared'] })
+      await memory.clear('episodic', { type: 'of a type' })
+      await memory.clear('episodic', { olderThan: then })
       await memory.atomicUpdate('episodic', [{ operation: 'delete', key: 'updated' }])
       const rest = canArchive(memory)
         ? await keysFound(memory, 'episodic', {}, all)
@@ -140,7 +144,8 @@ export const archiving: Theme = {
       time.advance(20 * day)
       const found = canArchive(memory) ? await keysFound(memory, 'episodic', {}, all) : ['long']
       expect(found).toEqual(['long'])
-      expect((await memory.cleanup()).deleted).toBe(1)
+      for (const dryRun of [true, false]) expect((await memory.cleanup({ dryRun })).deleted).toBe(1)
+      expect((await memory.cleanup()).deleted).toBe(0)
       expect(await memory.restore('episodic', 'short')).toBe(false)
     }),
 
