@@ -3,22 +3,25 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import {
   conversationKey,
   conversationType,
   createMemoryManager,
   type Embedder,
+  type Expected,
   redactText,
   rotateEncryption,
 } from '@recall/core'
 import { createConceptEmbedder, createTicker } from '@recall/core/conformance'
+import { thisProcess } from '@recall/core/process'
 import { createMemoryCache } from '@recall/core/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
@@ -79,7 +82,8 @@ describe('archived entries', () => {
     }
     await memory.write('episodic', 'plain', 1)
     time.advance(100 * day)
-    expect(await memory.cleanup()).toMatchObject({ archived: 1, errors: [] })
+    for (const dryRun of [true, false])
+      expect(await memory.cleanup({ dryRun })).toMatchObject({ archived: 1, errors: [] })
     expect(readdirSync(join(root, 'memory/conversations'))).toHaveLength(2)
     expect(await memory.exists('episodic', conversationKey('a'))).toBe(true)
     await memory.close()
@@ -144,6 +148,66 @@ describe('archived entries', () => {
     expect(found.map(({ key }) => key)).toEqual(['key'])
     await memory.clear('episodic')
     expect(readdirSync(folder).sort()).toEqual(others)
+    await memory.close()
+  })
+
+  it('are read by the key that they have, and not by the name of their file', async () => {
+    const { root, time, memory } = await open()
+    await memory.write('episodic', 'key', 1)
+    time.advance(100 * day)
+    await memory.cleanup()
+    const folder = join(root, 'memory/cold/episodic')
+    renameSync(join(folder, 'key.json.gz'), join(folder, 'other.json.gz'))
+    expect(await memory.read('episodic', 'other', { includeArchived: true })).toBeNull()
+    expect(await memory.restore('episodic', 'other')).toBe(false)
+    expect(readdirSync(folder)).toEqual(['other.json.gz'])
+    await memory.close()
+  })
+
+  it('of a later version are an error, and not half understood', async () => {
+    const { root, time, memory } = await open()
+    await memory.write('episodic', 'key', 1)
+    time.advance(100 * day)
+    await memory.cleanup()
+    const path = join(root, 'memory/cold/episodic/key.json.gz')
+    const packed = JSON.parse(gunzipSync(readFileSync(path)).toString())
+    writeFileSync(path, gzipSync(JSON.stringify({ ...packed, version: 2 })))
+    await expect(memory.restore('episodic', 'key')).rejects.toMatchObject({ code: 'MEMORY_CORRUPTION' })
+    await memory.close()
+  })
+
+  it('are changed only as long as they are what was read', async () => {
+    const { time, stores, memory } = await open()
+    await memory.write('episodic', 'key', 'first')
+    time.advance(100 * day)
+    await memory.cleanup()
+    const now = time.clock()
+    const entry = await stores.cold?.get({ namespace: 'default', scope: 'episodic', key: 'key' }, now)
+    if (!entry) return expect.unreachable('it is archived')
+    const { updatedAt } = entry
+    const change = (value: string, expected: Expected) =>
+      stores.cold?.commit([{ put: { ...entry, value }, options: { overwrite: true, now }, expected }])
+    for (const expected of [{ updatedAt: updatedAt + 1 }, { updatedAt, value: 'other' }])
+      await expect(change('lost', expected)).rejects.toMatchObject({ code: 'MEMORY_CONFLICT' })
+    await expect(stores.cold?.put(entry, { overwrite: false, now })).rejects.toMatchObject({
+      code: 'MEMORY_CONFLICT',
+    })
+    await change('second', { updatedAt, value: 'first' })
+    expect(await memory.read('episodic', 'key', { includeArchived: true })).toBe('second')
+    await memory.close()
+  })
+
+  it('leave nothing of a process that died while it wrote one', async () => {
+    const { root, time, memory } = await open()
+    await memory.write('episodic', 'key', 1)
+    time.advance(100 * day)
+    await memory.cleanup()
+    const folder = join(root, 'memory/cold/episodic')
+    writeFileSync(join(folder, `.tmp-999999999-${thisProcess().place}00`), 'unfinished')
+    await memory.cleanup({ dryRun: true })
+    expect(readdirSync(folder)).toHaveLength(2)
+    await memory.cleanup()
+    expect(readdirSync(folder)).toEqual(['key.json.gz'])
     await memory.close()
   })
 
