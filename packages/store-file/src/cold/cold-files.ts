@@ -132,7 +132,7 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
       const store = createInMemoryStore({ archive: false })
       for (const path of filesIn(query)) {
         const entry = read(path)
-        if (entry && !isExpired(entry, query.now)) await store.put(entry, { overwrite: true, now: query.now })
+        if (entry) await store.put(entry, { overwrite: true, now: query.now })
       }
       return store.find(query)
     },
