@@ -205,7 +205,7 @@ describe('the doctor', () => {
     const { store, memory, at } = await openWithArchives(2)
     const archive = (n: number) => at(`conversations/conversation-00${n}.md`)
     const [one, two] = [1, 2].map((n) => readFileSync(archive(n), 'utf8'))
-    writeFileSync(archive(3), `${one}`.replaceAll('\n', '\r\n'))
+    writeFileSync(archive(3), `${one}`.replace('log: 1\n', 'log: 3\n').replaceAll('\n', '\r\n'))
     writeFileSync(archive(4), `${two}And more.\n`)
     const look = () => checkUp(defaultFileSystem, store, { deep: false, fix: true })
     expect(look().filter(({ ok, fixed }) => !ok || fixed)).toMatchObject([
@@ -223,6 +223,17 @@ describe('the doctor', () => {
     rmSync(archive(4))
     look()
     expect(look().filter(({ ok, fixed }) => !ok || fixed)).toEqual([])
+    await memory.close()
+  })
+
+  it('keeps archives that do not say which session they hold, also equal ones', async () => {
+    const { store, memory, at } = await openWithArchives(0)
+    const names = ['conversation-001.md', 'conversation-002.md']
+    mkdirSync(at('conversations'), { recursive: true })
+    for (const name of names) writeFileSync(at('conversations', name), '### User\n\nGood morning\n')
+    const findings = checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    expect(findings.filter(({ ok }) => !ok)).toEqual([])
+    expect(readdirSync(at('conversations'))).toEqual(names)
     await memory.close()
   })
 
