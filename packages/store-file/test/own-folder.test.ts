@@ -18,6 +18,7 @@ describe('a journal that nobody here wrote', () => {
     { path: 'memory/run', temporary: 'memory/.tmp-1-aaaaaaaabb' },
     { path: 'memory/a.md', temporary: 'memory/long-term/.tmp-1-aaaaaaaabb' },
     { path: 'work.txt', temporary: null },
+    { path: 'memory-of-others/a.md', temporary: null },
     { path: 'memory/a\n/../MEMORY.md', temporary: null },
   ])('moves nothing: $path', async (step) => {
     const { memory, at } = await openWithArchives(0)
