@@ -1,9 +1,10 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { thisProcess } from '@recall/core/process'
 import { expect, it } from 'vitest'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openWriteQueue } from '../src/write-queue.ts'
+import { isPosix } from './platform.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 const write = (key: string, queuedAt = 1) =>
@@ -34,6 +35,33 @@ it('keeps what a write asks for that JSON has no word for', async () => {
   expect(again?.options).toEqual({ ttl: Number.POSITIVE_INFINITY })
   expect(JSON.stringify(again?.value)).toBe(JSON.stringify(value))
   await queue.close()
+})
+
+it('gives the writes in their order, however the system lists them and however finely the clock tells', async () => {
+  const folder = temporaryRoot()
+  const readdirSync = ((...given: Parameters<typeof defaultFileSystem.readdirSync>) =>
+    defaultFileSystem.readdirSync(...given).reverse()) as typeof defaultFileSystem.readdirSync
+  const queue = await openWriteQueue({ folder, fileSystem: { ...defaultFileSystem, readdirSync } })
+  const times = { a: 999.75, b: 1000.25, c: 1000.5 }
+  for (const [key, at] of Object.entries(times)) await queue.append(write(key, at))
+  expect((await queue.items()).map(({ key }) => key)).toEqual(['a', 'b', 'c'])
+  await queue.close()
+})
+
+it('takes no copy of a queued write for another', async () => {
+  const folder = temporaryRoot()
+  const queue = await openWriteQueue({ folder })
+  await queue.append(write('a', 1000))
+  const name = '0000000000001000.json'
+  for (const copy of [`copy-${name}`, `${name}.bak`]) copyFileSync(join(folder, name), join(folder, copy))
+  expect(await queue.items()).toHaveLength(1)
+  await queue.close()
+})
+
+it.runIf(isPosix)('lets nobody else into the folder that it makes', async () => {
+  const folder = join(temporaryRoot(), 'queue')
+  await (await openWriteQueue({ folder })).close()
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
 })
 
 it('gives rising numbers also after it was empty', async () => {
