@@ -1,0 +1,30 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { MemoryErrorCode } from '@recall/core'
+import { expect, it } from 'vitest'
+import { temporaryRoot } from '../../test/temporary-root.ts'
+import { defaultFileSystem } from '../files/file-system.ts'
+import { headerBytes, headerLength, readHeader } from './vector-format.ts'
+
+const read = (bytes: string | Uint8Array) => {
+  const path = join(temporaryRoot(), 'vectors.i8')
+  writeFileSync(path, bytes)
+  return readHeader(defaultFileSystem, path)
+}
+
+it('a header of an earlier version, which has no sum, is read: its vectors took long to make', () => {
+  const header = { model: 'm', dimensions: 3, generation: 'g' }
+  expect(read(JSON.stringify(header).padEnd(headerLength))).toEqual(header)
+})
+
+it('a header is read whole however long the name of its model is, or refused', () => {
+  const of = (length: number) => ({ model: 'x'.repeat(length), dimensions: 3, generation: 'g' })
+  const room = headerLength - 1 - headerBytes(of(0)).toString().trimEnd().length
+  expect(read(headerBytes(of(room)))).toEqual(of(room))
+  expect(() => headerBytes(of(room + 1))).toThrow(
+    expect.objectContaining({
+      code: MemoryErrorCode.INVALID_INPUT,
+      message: expect.stringContaining('too long by 1 bytes'),
+    }),
+  )
+})
