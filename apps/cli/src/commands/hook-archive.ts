@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { listSessionTranscripts } from '@recall/agents'
+import { listSessionTranscripts, splitAddress } from '@recall/agents'
 import {
   createMemoryManager,
   isMemoryError,
@@ -117,11 +117,13 @@ async function archiveAll(
   const memory = createMemoryManager({ stores: store, clock: io.now })
   const failed: HostSession[] = []
   const deadline = performance.now() + (budgetMs ?? Number.POSITIVE_INFINITY)
+  const waitForQuiet = createWait()
   for (const session of sessions) {
     if (performance.now() > deadline) return failed
     lock.renew()
     // A starting session cannot wait for another one's last lines; they are archived later.
-    const seen = own === undefined ? await quietStamp(session.transcript) : stampOf(session.transcript)
+    if (own === undefined) await waitForQuiet(session.transcript)
+    const seen = stampOf(session.transcript)
     let { saved } = session
     let stored: HostSession['summaries']
     let problem: HostSession['problem']
@@ -240,14 +242,18 @@ function settle(
   })
 }
 
-/** The stamp of a transcript once it has stopped growing; `null` when there is no file. */
-async function quietStamp(transcript: string): Promise<string | null> {
-  for (let waited = 0; waited < mostWaitMs; waited += 100) {
-    const state = stateOf(transcript)
-    if (state !== null && Date.now() - state.changedAt >= quietMs) break
-    await wait(100)
+/** Waits until a transcript has stopped growing; only once for a database, in which other sessions may go on. */
+function createWait(): (transcript: string) => Promise<void> {
+  const awaited = new Set<string>()
+  return async (transcript) => {
+    const path = splitAddress(transcript)?.file ?? transcript
+    for (let waited = 0; waited < mostWaitMs && !awaited.has(path); waited += 100) {
+      const state = stateOf(transcript)
+      if (state !== null && Date.now() - state.changedAt >= quietMs) break
+      await wait(100)
+    }
+    awaited.add(path)
   }
-  return stampOf(transcript)
 }
 
 /** Removes from the window what the starting session was given; what did not fit stays for the next one. */
