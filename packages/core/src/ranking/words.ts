@@ -37,8 +37,8 @@ export const forTokenizer = (text: string): string =>
   isAscii(text) ? text.replaceAll('\0', ' ') : text.toLowerCase().replace(betweenRuns(), ' ')
 
 /**
- * Splits a text the way SQLite's `porter unicode61` tokenizer does once its letters are folded: runs of letters,
- * numbers and marks, stemmed, so that every store agrees on what a word is.
+ * Splits a text the way SQLite's `porter unicode61` tokenizer does after `foldLetters` and `forTokenizer`: runs of
+ * letters, numbers and marks, stemmed, so that every store agrees on what a word is.
  */
 export function wordsOf(text: string): Word[] {
   const words: Word[] = []
