@@ -28,13 +28,15 @@ const asciiRuns = /[a-z\d]+/gi
 const runsFor = (text: string): RegExp => (isAscii(text) ? asciiRuns : runs())
 
 const betweenRuns = lazily(() => /[^ -~\p{L}\p{N}\p{M}\p{Co}]+/gu)
+/** NUL, and all but what every version of Unicode says the same of: Latin letters and general punctuation. */
+const unsettled = /[\0\u0370-\u200f\u2060-\uffff]/
 
 /**
  * A text in which SQLite's tokenizer finds the words that `wordsOf` does: its Unicode is older, so it takes newer emoji
  * for letters and knows of fewer letters in which case they are. It ends a text at the first NUL.
  */
 export const forTokenizer = (text: string): string =>
-  isAscii(text) ? text.replaceAll('\0', ' ') : text.toLowerCase().replace(betweenRuns(), ' ')
+  unsettled.test(text) ? text.toLowerCase().replace(betweenRuns(), ' ') : text
 
 /**
  * Splits a text the way SQLite's `porter unicode61` tokenizer does after `foldLetters` and `forTokenizer`: runs of
