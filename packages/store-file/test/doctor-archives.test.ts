@@ -1,0 +1,222 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { checkUp } from '../src/doctor.ts'
+import { defaultFileSystem } from '../src/files/file-system.ts'
+import { openWithArchives } from './open-with-archives.ts'
+
+describe('the doctor, of archives', () => {
+  it('adds and removes rows of ARCHIVE.md and leaves what people wrote there', async () => {
+    const { store, memory, at } = await openWithArchives(3)
+    const table = readFileSync(at('ARCHIVE.md'), 'utf8')
+    writeFileSync(at('ARCHIVE.md'), `My own words.\n\n${table.replace(/^\| 002 .*\n/m, '')}| 009 | gone |\n`)
+    const bad = checkUp(defaultFileSystem, store, { deep: false, fix: false }).filter(({ ok }) => !ok)
+    expect(bad.map(({ message }) => message)).toEqual(['archive 2 has no row; row 9 has no archive'])
+    checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    const mended = readFileSync(at('ARCHIVE.md'), 'utf8')
+    expect(mended.startsWith('My own words.\n')).toBe(true)
+    expect(mended.match(/^\| 00\d/gm)?.sort()).toEqual(['| 001', '| 002', '| 003'])
+    expect(checkUp(defaultFileSystem, store, { deep: true, fix: false }).filter(({ ok }) => !ok)).toEqual([])
+    await memory.close()
+  })
+
+  it('names archived entries that cannot be read, when it looks deep', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    for (const key of ['sound', 'torn']) await memory.write('episodic', key, 'ran')
+    await memory.cleanup({ scope: 'episodic', archiveBefore: Number.MAX_SAFE_INTEGER })
+    const look = () =>
+      checkUp(defaultFileSystem, store, { deep: true, fix: false }).find(
+        ({ check }) => check === 'archived entries',
+      )
+    expect(look()).toMatchObject({ ok: true, message: '2 can be read' })
+    const torn = at('cold/episodic/torn.json.gz')
+    writeFileSync(torn, readFileSync(torn).subarray(0, 60))
+    expect(look()).toMatchObject({
+      ok: false,
+      message: 'memory/cold/episodic/torn.json.gz cannot be unpacked',
+    })
+    await memory.close()
+  })
+
+  it('leaves one row of several for an archive: the one that tells of it', async () => {
+    const { store, memory, at } = await openWithArchives(3)
+    const table = readFileSync(at('ARCHIVE.md'), 'utf8')
+    writeFileSync(at('ARCHIVE.md'), `${table}| 002 | of another machine |\n| 002 | and of a third |\n`)
+    const bad = checkUp(defaultFileSystem, store, { deep: false, fix: false }).filter(({ ok }) => !ok)
+    expect(bad.map(({ message }) => message)).toEqual(['archive 2 has several rows'])
+    checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    const rows = (text: string) => text.split('\n').sort()
+    expect(rows(readFileSync(at('ARCHIVE.md'), 'utf8'))).toEqual(rows(table))
+    await memory.close()
+  })
+
+  it('finds rows that tell of the session of another archive', async () => {
+    const { store, memory, at } = await openWithArchives(3)
+    const table = readFileSync(at('ARCHIVE.md'), 'utf8')
+    const changed = table.replace('| s1 |', '| of a person |').replace('| s2 |', '| s3 |')
+    writeFileSync(at('ARCHIVE.md'), changed.replace(/\| s3 \|(?=[^\n]*\n$)/, '| conversation-003 |'))
+    const bad = checkUp(defaultFileSystem, store, { deep: false, fix: true }).find(({ fixed }) => fixed)
+    expect(bad?.problems).toEqual([
+      'row 2 tells of another session than its archive',
+      'row 3 tells of another session than its archive',
+    ])
+    expect(readFileSync(at('ARCHIVE.md'), 'utf8')).toBe(table.replace('| s1 |', '| of a person |'))
+    await memory.close()
+  })
+
+  it.each([
+    'archive-log-002.md',
+    'conversation-002.sync-conflict-20261127-101010-ABCDEFG.md',
+    "conversation-002 (Ada's conflicted copy 2026-11-27).md",
+  ])('gives %s a number of its own', async (name) => {
+    const { store, memory, at } = await openWithArchives(3)
+    renameSync(at('conversations/conversation-003.md'), at('conversations', name))
+    const look = (fix: boolean) =>
+      checkUp(defaultFileSystem, store, { deep: false, fix }).filter(({ ok, fixed }) => !ok || fixed)
+    expect(look(false)).toMatchObject([{ check: 'archive numbers' }, { message: 'row 3 has no archive' }])
+    expect(look(true)).toMatchObject([{ check: 'archive numbers', fixed: true }])
+    expect(look(false)).toEqual([])
+    expect(readdirSync(at('conversations'))).toEqual([1, 2, 3].map((n) => `conversation-00${n}.md`))
+    expect(await memory.read('episodic', 'conversation:s3')).toMatchObject({ sessionId: 's3' })
+    await memory.close()
+  })
+
+  it('removes one of two equal archives of a session, and names those that differ', async () => {
+    const { store, memory, at } = await openWithArchives(2)
+    const archive = (n: number) => at(`conversations/conversation-00${n}.md`)
+    const [one, two] = [1, 2].map((n) => readFileSync(archive(n), 'utf8'))
+    writeFileSync(archive(3), `${one}`.replace('log: 1\n', 'log: 3\n').replaceAll('\n', '\r\n'))
+    writeFileSync(archive(4), `${two}And more.\n`)
+    const look = () => checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    expect(look().filter(({ ok, fixed }) => !ok || fixed)).toMatchObject([
+      {
+        check: 'sessions archived twice',
+        ok: false,
+        message:
+          'memory/conversations/conversation-004.md holds the session that memory/conversations/conversation-002.md holds',
+      },
+      { check: 'equal archives', fixed: true },
+      { check: 'archive table', fixed: true },
+    ])
+    expect(readdirSync(at('conversations'))).toEqual([1, 2, 4].map((n) => `conversation-00${n}.md`))
+    expect(readFileSync(at('ARCHIVE.md'), 'utf8')).not.toContain('| 003 |')
+    rmSync(archive(4))
+    look()
+    expect(look().filter(({ ok, fixed }) => !ok || fixed)).toEqual([])
+    await memory.close()
+  })
+
+  it('keeps archives that do not say which session they hold, also equal ones', async () => {
+    const { store, memory, at } = await openWithArchives(0)
+    const names = ['conversation-001.md', 'conversation-002.md']
+    mkdirSync(at('conversations'), { recursive: true })
+    for (const name of names) writeFileSync(at('conversations', name), '### User\n\nGood morning\n')
+    const findings = checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    expect(findings.filter(({ ok }) => !ok)).toEqual([])
+    expect(readdirSync(at('conversations'))).toEqual(names)
+    await memory.close()
+  })
+
+  it.each(['\n', '\r\n'])(
+    'names the archive of each session of the window that got another number',
+    async (end) => {
+      const { store, memory, at } = await openWithArchives(2)
+      const entry = (id: string, pointer: string) =>
+        `## Session ${id} — 2026-01-01T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: ${pointer} · **Project**: /home/ana/api\n\nOf **Archive**: ${pointer}\n`
+      const second = 'conversations/conversation-002.md'
+      const sessions = ['s1', 's2', 'gone'].map((id) => entry(id, second)).join('\n---\n\n')
+      const window = `# Now\n\n---\n\n${sessions}`.replaceAll('\n', end)
+      writeFileSync(at('EPHEMERAL.md'), window)
+      const bad = checkUp(defaultFileSystem, store, { deep: false, fix: true }).filter(({ fixed }) => fixed)
+      expect(bad.map(({ message }) => message)).toEqual([
+        'memory/EPHEMERAL.md names conversations/conversation-002.md for the session that memory/conversations/conversation-001.md holds',
+      ])
+      expect(readFileSync(at('EPHEMERAL.md'), 'utf8')).toBe(
+        window.replace(second, 'conversations/conversation-001.md'),
+      )
+      await memory.close()
+    },
+  )
+
+  it('removes no archive that somebody added to since it was compared', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    const second = at('conversations/conversation-002.md')
+    copyFileSync(at('conversations/conversation-001.md'), second)
+    const exclusively = <T>(call: () => T): T => {
+      appendFileSync(second, 'And more.\n')
+      return store.exclusively(call)
+    }
+    checkUp(defaultFileSystem, { ...store, exclusively }, { deep: false, fix: true })
+    expect(readFileSync(second, 'utf8')).toContain('And more.')
+    await memory.close()
+  })
+
+  it('names a session that stands twice in the window', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    const entry = `## Session s1 — 2026-01-01T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: x\n\n`
+    writeFileSync(at('EPHEMERAL.md'), `${entry}Mine.\n${entry}Yours.\n`)
+    await memory.search('short-term', { text: 'mine' })
+    const bad = checkUp(defaultFileSystem, store, { deep: false, fix: false }).filter(({ ok }) => !ok)
+    expect(bad).toMatchObject([
+      {
+        check: 'keys',
+        message: "memory/EPHEMERAL.md has 'session:s1' more than once",
+        remedy: expect.stringContaining('keep one'),
+      },
+    ])
+    await memory.close()
+  })
+
+  it('leaves an archive to a person whose name stands for its session', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    writeFileSync(at('conversations/archive-log-001.md'), 'by hand')
+    const findings = checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    expect(findings.filter(({ ok, check }) => !ok || check === 'archive numbers')).toMatchObject([
+      {
+        ok: false,
+        message: 'number 1 is used twice',
+        remedy: expect.stringContaining('memory/conversations/conversation-002.md'),
+      },
+    ])
+    expect(readFileSync(at('conversations/archive-log-001.md'), 'utf8')).toBe('by hand')
+    await memory.close()
+  })
+
+  it('keeps the table of archives whose folder is away', async () => {
+    const { store, memory, at } = await openWithArchives(7)
+    const table = readFileSync(at('ARCHIVE.md'), 'utf8')
+    const check = () => {
+      const findings = checkUp(defaultFileSystem, store, { deep: false, fix: true })
+      return findings.find((each) => each.check === 'archive table')
+    }
+    renameSync(at('conversations'), at('away'))
+    expect(check()).toMatchObject({
+      ok: false,
+      message: 'memory/conversations is missing, and the table has 7 rows',
+    })
+    expect(readFileSync(at('ARCHIVE.md'), 'utf8')).toBe(table)
+    renameSync(at('away'), at('conversations'))
+    expect(check()).toMatchObject({ ok: true })
+    for (const name of readdirSync(at('conversations'))) rmSync(at(`conversations/${name}`))
+    expect(check()?.message).toMatch(/^(?:row \d has no archive; ){5}and 2 more$/)
+    await memory.close()
+  })
+
+  it('reports a table that cannot be read and goes on with the rest', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    writeFileSync(at('ARCHIVE.md'), Buffer.from([0xff, 0xfe]))
+    const findings = checkUp(defaultFileSystem, store, { deep: true, fix: true })
+    expect(findings.find(({ check }) => check === 'archive table')).toMatchObject({ ok: false })
+    expect(findings.find(({ check }) => check === 'contents')).toMatchObject({ ok: true })
+    expect(readFileSync(at('ARCHIVE.md'))).toEqual(Buffer.from([0xff, 0xfe]))
+    await memory.close()
+  })
+})
