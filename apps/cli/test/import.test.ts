@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
+import { join } from 'node:path'
 import { memoryFormats } from '@recall/agents'
 import { describe, expect, it } from 'vitest'
+import { openOpencodeDatabase } from './opencode-database.ts'
 import {
   createShell,
   hasTranscripts,
@@ -78,20 +78,12 @@ const chat = JSON.stringify(
   2,
 )
 
-function opencodeDatabase(path: string): void {
-  mkdirSync(dirname(path), { recursive: true })
-  const database = new DatabaseSync(path)
-  database.exec(`
-    CREATE TABLE session (id TEXT, title TEXT, directory TEXT, parent_id TEXT, time_created INTEGER, time_updated INTEGER);
-    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
-    CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
-    INSERT INTO session VALUES ('o1', 'Ocelots', '/home/dev/web', NULL, 1763600000000, 1763600000000);
-    INSERT INTO message VALUES ('m1', 'o1', 1763600000000, '{"role":"user"}'), ('m2', 'o1', 1763600001000, '{"role":"assistant"}');
-    INSERT INTO part VALUES ('p1', 'm1', '{"type":"text","text":"paint the ocelot"}'),
-      ('p2', 'm2', '{"type":"tool","callID":"t","tool":"edit","state":{"input":{"filePath":"a.css"},"output":"done"}}'),
-      ('p3', 'm2', '{"type":"text","text":"The ocelot is orange."}');`)
-  database.close()
-}
+const opencodeRows = `
+  INSERT INTO session VALUES ('o1', NULL, 1763600000000, 'Ocelots', '/home/dev/web');
+  INSERT INTO message VALUES ('m1', 'o1', 1763600000000, '{"role":"user"}'), ('m2', 'o1', 1763600001000, '{"role":"assistant"}');
+  INSERT INTO part VALUES ('p1', 'm1', '{"type":"text","text":"paint the ocelot"}'),
+    ('p2', 'm2', '{"type":"tool","callID":"t","tool":"edit","state":{"input":{"filePath":"a.css"},"output":"done"}}'),
+    ('p3', 'm2', '{"type":"text","text":"The ocelot is orange."}');`
 
 describe('import', () => {
   it('numbers sessions in the order in which they ended, each followed by its helpers', async () => {
@@ -134,7 +126,7 @@ describe('import', () => {
       '.gemini/tmp/p/logs.json': '[]',
       '.gemini/tmp/p/plans/plan.md': '# A plan that nobody asked to import',
     })
-    opencodeDatabase(join(shell.root, '.local/share/opencode/opencode.db'))
+    openOpencodeDatabase(shell.root, opencodeRows)
     const root = ['--root', join(shell.root, 'm')]
     expect(await shell.json<ImportReport>('import', ...root)).toMatchObject({
       archived: 4,

@@ -1,0 +1,86 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { layouts } from '@recall/store-file'
+import { describe, expect, it } from 'vitest'
+import { readSessions } from '../src/hosts/host-sessions.ts'
+import { openOpencodeDatabase, sessionsOfOnePrompt } from './opencode-database.ts'
+import { createShell, writeFiles } from './support.ts'
+
+describe('hook, with a session of several transcripts or in a database', () => {
+  const event = (fields: Record<string, unknown>): string => JSON.stringify(fields)
+
+  /** A shell in whose home OpenCode has its database open. */
+  function openDatabase(rows: string) {
+    const shell = createShell()
+    const { database } = openOpencodeDatabase(shell.root, rows)
+    const end = async (session_id: string) => {
+      const fields = { host: 'opencode', session_id, hook_event_name: 'SessionEnd' }
+      await shell.withInput(event(fields)).run('hook', 'session-end')
+      await shell.run('hook', 'drain')
+    }
+    return { shell, database, end }
+  }
+
+  it('archives a session’s helpers with it, also where the host keeps them in the same database', async () => {
+    const sessions = sessionsOfOnePrompt({ id: 'o1' }, { id: 'o2', parent: 'o1' }, { id: 'o3' })
+    const { shell, end } = openDatabase(sessions)
+    await shell.run('init')
+    await end('o1')
+    const { out } = await shell.run('search', 'ocelot')
+    expect(out).toContain('ocelot of o1')
+    expect(out).toContain('ocelot of o2')
+    expect(out).not.toContain('ocelot of o3')
+  })
+
+  it('archives what a session went on with while the host has written it only to its database’s log', async () => {
+    const { shell, database, end } = openDatabase(`
+      INSERT INTO session (id, time_created) VALUES ('o1', 1);
+      INSERT INTO message VALUES ('m1', 'o1', 1, '{"role":"user"}'), ('m2', 'o1', 2, '{"role":"user"}');
+      INSERT INTO part VALUES ('p1', 'm1', '{"type":"text","text":"paint the ocelot"}');`)
+    await shell.run('init')
+    await end('o1')
+    database.exec(`INSERT INTO part VALUES ('p2', 'm2', '{"type":"text","text":"and the lynx"}')`)
+    await end('o1')
+    expect((await shell.run('search', 'lynx')).out).toContain('and the lynx')
+  })
+
+  it('archives the other helpers of a session when one was forgotten, is damaged or has said nothing', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const transcript_path = join(shell.root, 's1.jsonl')
+    const say = (text: string, more: object = {}) => {
+      const message = { role: 'user', content: text }
+      return `${JSON.stringify({ type: 'user', uuid: text, sessionId: 's1', message, ...more })}\n`
+    }
+    const help = (agentId: string) => say(`helper ${agentId}`, { isSidechain: true, agentId })
+    writeFiles(shell.root, {
+      's1.jsonl': say('why does the pool leak?'),
+      's1/subagents/agent-a.jsonl': help('a'),
+      's1/subagents/agent-b.jsonl': '',
+    })
+    const end = async () => {
+      const fields = { session_id: 's1', transcript_path, hook_event_name: 'SessionEnd' }
+      await shell.withInput(event(fields)).run('hook', 'session-end')
+      await shell.run('hook', 'drain')
+      return (await shell.run('doctor')).out
+    }
+    expect(await end()).not.toContain('was not archived')
+    await shell.run('forget', 'conversation:s1/a', '--yes')
+    appendFileSync(transcript_path, say('and now?'))
+    writeFiles(shell.root, { 's1/subagents/agent-c.jsonl': help('c') })
+    expect(await end()).not.toContain('was not archived')
+    const { out } = await shell.run('search', 'helper')
+    expect(out).toContain('helper c')
+    expect(out).not.toContain('helper a')
+    writeFiles(shell.root, {
+      's1/subagents/agent-b.jsonl': '{"broken',
+      's1/subagents/agent-d.jsonl': help('d'),
+    })
+    appendFileSync(transcript_path, say('and then?'))
+    await end()
+    expect((await shell.run('search', 'helper')).out).toContain('helper d')
+    expect(readSessions({ root: shell.root, layout: layouts.entity })).toMatchObject([
+      { problem: { tries: 1, reason: expect.stringContaining('agent-b.jsonl') } },
+    ])
+  })
+})
