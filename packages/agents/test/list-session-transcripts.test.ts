@@ -103,16 +103,17 @@ it('finds the helpers of a Codex session among the sessions that began after it'
   expect(await list('sessions/2026/11/21/renamed.jsonl')).toEqual(['sessions/2026/11/21/renamed.jsonl'])
 })
 
-it('finds the helpers of a Codex session also where rollouts lie in a folder of a person', async () => {
-  const spawned = { subagent: { thread_spawn: { parent_thread_id: 'c1' } } }
+it('finds the helpers of a Codex session also in a folder of a person, but not in those below it', async () => {
+  const source = { subagent: { thread_spawn: { parent_thread_id: 'c1' } } }
+  const rollout = (payload: { id: string; source?: object }) => jsonLines({ type: 'session_meta', payload })
+  const session = 'rollout-2026-11-20T09-00-00-c1.jsonl'
+  const helper = 'rollout-2026-11-20T09-00-01-h1.jsonl'
   const { list } = await folderOf({
-    'rollout-2026-11-20T09-00-00-c1.jsonl': jsonLines({ type: 'session_meta', payload: { id: 'c1' } }),
-    'rollout-2026-11-20T09-00-01-h1.jsonl': jsonLines({
-      type: 'session_meta',
-      payload: { id: 'h1', source: spawned },
-    }),
+    [session]: rollout({ id: 'c1' }),
+    [helper]: rollout({ id: 'h1', source }),
+    'below/rollout-2026-11-20T09-00-01-h2.jsonl': rollout({ id: 'h2', source }),
   })
-  expect(await list('rollout-2026-11-20T09-00-00-c1.jsonl')).toHaveLength(2)
+  expect(await list(session)).toEqual([session, helper])
 })
 
 it('lists an OpenCode session with its helpers and theirs', async () => {

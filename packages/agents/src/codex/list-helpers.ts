@@ -22,7 +22,10 @@ export async function listCodexHelpers(path: string, id: string): Promise<string
   }
   const known = new Set([id])
   const found: string[] = []
-  for (const rollout of await filesBelow(folderOfRollouts(path) ?? dirname(path), isBetween, () => true)) {
+  const ofHost = folderOfRollouts(path)
+  // A folder of a person, such as the home folder, may have anything below it.
+  const rollouts = await filesBelow(ofHost ?? dirname(path), isBetween, () => ofHost !== undefined)
+  for (const rollout of rollouts) {
     const { sessionId, parent = '' } = await identityOf(rollout)
     if (!parent.split('/').some((above) => known.has(above))) continue
     // A helper of a helper comes after it, because their names begin with the time.
