@@ -201,7 +201,7 @@ export const commands: readonly Command[] = [
       context: { short: 'C', value: '<lines>', description: 'lines to show around each match' },
       scope,
       limit: { value: '<n>', description: 'most results, up to 1000 (default: 10)' },
-      explain: { description: "show each signal's share of the score" },
+      explain: { description: "show the score, and each signal's share of it" },
       lexical: { description: 'with --ranked: by words alone, without loading the model' },
       'min-confidence': {
         value: '<share>',

@@ -326,6 +326,8 @@ describe('search', () => {
     expect(Object.keys(first?.signals ?? {})).toEqual(
       expect.arrayContaining(['words', 'document', 'recency']),
     )
+    const { out } = await shell.run('search', '--ranked', '--explain', 'database connections hour')
+    expect(out.split('\n')[1]).toMatch(new RegExp(`^  score ${first?.score.toFixed(3)}: words 0\\.\\d{3} · `))
   })
 
   it('exits with 1 when nothing is found and with 2 when it is used wrongly', async () => {

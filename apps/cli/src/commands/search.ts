@@ -274,12 +274,16 @@ function render(
       ? `  ${colour.bold(result.confidence.toFixed(2))}  ${colour.dim(`${result.date.slice(0, 10)}  ${printable(result.title)}`)}`
       : ''
     const snippet = options.context > 0 ? result.snippet : excerptOf(result.snippet, terms, longestSnippet)
-    const why = result.signals ? `\n  ${colour.dim(formatSignals(result.signals))}` : ''
+    const why = result.signals ? `\n  ${colour.dim(explain(result.score, result.signals))}` : ''
     return `${place}${rank}${why}\n${indent(highlight(io, snippet, terms))}`
   })
   const talk = colour.dim(`${results.length} found in ${tookMs} ms`)
   return `${blocks.join('\n')}\n${io.terminal ? `${talk}\n` : ''}`
 }
+
+/** The score stands before its parts, because the figure beside the place is the confidence. */
+const explain = (score: number, signals: Record<string, number>): string =>
+  `score ${score.toFixed(3)}: ${formatSignals(signals)}`
 
 const indent = (text: string): string =>
   text
