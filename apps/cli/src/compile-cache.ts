@@ -108,8 +108,14 @@ function requireOf(module: NodeJS.Module): NodeJS.Require {
 const identityOf = ({ size, mtimeMs, ctimeMs, ino }: Stats): Buffer =>
   Buffer.from(Float64Array.of(size, mtimeMs, ctimeMs, ino).buffer)
 
+/**
+ * The engine does not notice code that was made for another processor, which a shared home or an emulator brings: it
+ * runs it, and goes wrong.
+ */
+const engine = `${process.version}-${process.arch}`
+
 const keptPath = (folder: string, path: string): string =>
-  join(folder, path.slice(-200).replaceAll(/[^\w.@+-]/g, '%'))
+  join(folder, `${engine}-${path.slice(-200).replaceAll(/[^\w.@+-]/g, '%')}`)
 
 /**
  * Reads cached code. The engine does not validate it, and corrupt bytes crash the process, so the file holds it

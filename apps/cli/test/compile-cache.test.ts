@@ -93,6 +93,21 @@ describe('compiled code', () => {
     expect(run()).toBe('two')
   })
 
+  it.runIf(isOurs)('is kept for each processor and version of Node that shares the home', () => {
+    const pretend = join(folder, 'pretend.cjs')
+    const asOther = (property: string, value: string): string => {
+      writeFileSync(pretend, `Object.defineProperty(process, '${property}', { value: '${value}' })\n`)
+      return run({ NODE_OPTIONS: `--require ${JSON.stringify(pretend)}` })
+    }
+    run()
+    const before = readFileSync(onlyFile())
+    const name = onlyFile()
+    expect(asOther('arch', 'pdp11')).toBe('one')
+    expect(asOther('version', 'v20.0.0')).toBe('one')
+    expect(keptFiles()).toHaveLength(3)
+    expect(readFileSync(name).equals(before)).toBe(true)
+  })
+
   it.runIf(isOurs)('is made anew when what was kept is damaged', () => {
     run()
     const whole = readFileSync(onlyFile())
