@@ -132,7 +132,7 @@ function indexStatus(fileSystem: FileSystem, root: string, layout: Layout): Memo
   const writers = orAbsent(() => fileSystem.readdirSync(join(internal, 'writers'))) ?? []
   const inStep = sourcesOf(fileSystem, root, layout).every(({ path }) => {
     const modified = statusOf(fileSystem, join(root, path))?.mtimeMs ?? 0
-    return modified === (seal.folders[path] ?? 0)
+    return modified === Math.abs(seal.folders[path] ?? 0)
   })
   return { fresh: inStep && writers.length === 0, documents: seal.documents }
 }

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { isGone, thisProcess } from '@recall/core/process'
 import { randomName } from './digest.ts'
+import { coarsestStepMs } from './file-stamp.ts'
 import { errorCode, type FileSystem, orAbsent, statusOf } from './file-system.ts'
 import { syncFolder } from './folders.ts'
 
@@ -104,8 +105,11 @@ export function writeTemporary(
 /** What shares a file has its time as version, in whole milliseconds: two texts after each other never have the same. */
 function dateAfter(fileSystem: FileSystem, descriptor: number, earlierMs: number): void {
   const least = Math.round(earlierMs) + 1
-  if (Math.round(fileSystem.fstatSync(descriptor).mtimeMs) >= least) return
-  fileSystem.futimesSync(descriptor, least / 1000, least / 1000)
+  const isLater = (): boolean => Math.round(fileSystem.fstatSync(descriptor).mtimeMs) >= least
+  const date = (ms: number): void => fileSystem.futimesSync(descriptor, ms / 1000, ms / 1000)
+  if (isLater()) return
+  date(least)
+  if (!isLater()) date(earlierMs + coarsestStepMs)
 }
 
 /** Whether an unfinished file was left behind by a process that is gone. */

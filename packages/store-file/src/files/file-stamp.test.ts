@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
-import { createStampList, type FileStamp } from './file-stamp.ts'
+import { describe, expect, it } from 'vitest'
+import { createStampList, type FileStamp, lastingStamp, lastingTime, neverRead } from './file-stamp.ts'
 
 const stamp: fc.Arbitrary<FileStamp> = fc.record({
   size: fc.nat(2),
@@ -37,6 +37,34 @@ it('keeps the stamp of each of thousands of files with its name', () => {
   expect(list.differences(changed)).toEqual(
     new Map([24, 1024, 2024].map((i) => [`${i}.md`, stampOfNumber(i)])),
   )
+})
+
+describe('what is remembered of a file or folder', () => {
+  const step = Date.UTC(2026, 10, 27)
+  const stampAt = (modified: number, changed: number): FileStamp => ({ size: 7, modified, changed, inode: 1 })
+
+  it('equals no other while the same whole second may stand for another change', () => {
+    for (const [modified, changed] of [
+      [step, step],
+      [step, 0],
+      [0, step],
+    ] as const)
+      expect(lastingStamp(stampAt(modified, changed), step + 1999).changed).toBe(neverRead)
+    expect(lastingTime(step, step + 1999)).toBe(-step)
+    // As the clock of a server says that is ahead.
+    expect(lastingTime(step + 5000, step)).toBe(-step - 5000)
+  })
+
+  it('is what the disk says once the step is over, and where a time tells more than seconds', () => {
+    for (const [stamp, now] of [
+      [stampAt(step, step), step + 2000],
+      [stampAt(step, step + 0.25), step + 1],
+      [stampAt(step + 60_000, step + 10), step + 10],
+    ] as const)
+      expect(lastingStamp(stamp, now)).toEqual(stamp)
+    expect(lastingTime(step, step + 2000)).toBe(step)
+    expect(lastingTime(step + 10, step + 10)).toBe(step + 10)
+  })
 })
 
 const stampOfNumber = (i: number): FileStamp => ({ size: i, modified: i + 0.25, changed: i + 0.5, inode: -i })

@@ -38,6 +38,27 @@ export const modifiedAt = (fileSystem: FileSystem, path: string): number =>
 export const sameStamp = (a: FileStamp, b: FileStamp): boolean =>
   a.size === b.size && a.modified === b.modified && a.changed === b.changed && a.inode === b.inode
 
+/**
+ * The steps in which FAT counts the time of a change. Some network disks, ext3 and HFS+ count in whole seconds, all
+ * others so finely that two changes share no time.
+ */
+export const coarsestStepMs = 2000
+
+/** Whether a change that is still to come may leave the same times as the last one. */
+const mayRecur = (times: readonly number[], now: number): boolean =>
+  times.every((time) => time % 1000 === 0) && now - Math.max(...times) < coarsestStepMs
+
+/** A change time that no file has, so that the file is read again at every check. */
+export const neverRead = -1
+
+/** The stamp to remember of a file: one that equals no other where its file may change and keep its stamp. */
+export const lastingStamp = (stamp: FileStamp, now = Date.now()): FileStamp =>
+  mayRecur([stamp.modified, stamp.changed], now) ? { ...stamp, changed: neverRead } : stamp
+
+/** The modification time to remember of a folder: negated, so that it equals none, where more may change at that time. */
+export const lastingTime = (modified: number, now = Date.now()): number =>
+  mayRecur([modified], now) ? -modified : modified
+
 /** Whether a file is as it was, `null` for absent. */
 export function isUnchanged(fileSystem: FileSystem, path: string, before: FileStamp | null): boolean {
   const now = stampAt(fileSystem, path)

@@ -1,12 +1,12 @@
 import { basename, join } from 'node:path'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
-import { stampAt } from '../files/file-stamp.ts'
+import { lastingStamp, neverRead, stampAt } from '../files/file-stamp.ts'
 import type { FileSystem } from '../files/file-system.ts'
 import { folderOf, fromShown, isInside } from '../files/paths.ts'
 import { readText, type TextFile } from '../files/read-text.ts'
 import type { Layout } from '../layout/layout.ts'
 import { type LocatedEntry, type Source, sourcesOf } from '../layout/sources.ts'
-import { type IndexedFile, type NamedFile, neverRead } from './indexed-files.ts'
+import type { IndexedFile, NamedFile } from './indexed-files.ts'
 import type { SearchIndex } from './search-index.ts'
 
 export interface FileIndexerOptions {
@@ -51,7 +51,8 @@ export function createFileIndexer({ fileSystem, root, layout, slidExpiry }: File
       return
     }
     if (!file) return
-    readAgain(index, index.putFile({ folder, name, ...file, entries: entriesIn(source, name, file) }))
+    const entries = entriesIn(source, name, file)
+    readAgain(index, index.putFile({ folder, name, ...file, stamp: lastingStamp(file.stamp), entries }))
   }
 
   /** Lets files whose key was another file's have it, the oldest copy of an archive first. */

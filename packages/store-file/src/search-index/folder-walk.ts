@@ -1,7 +1,7 @@
 import { join, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { isLeftover, temporaryName } from '../files/atomic-write.ts'
-import { createStampList, type FileStamp, modifiedAt, stampAt } from '../files/file-stamp.ts'
+import { createStampList, type FileStamp, lastingTime, modifiedAt, stampAt } from '../files/file-stamp.ts'
 import { type FileSystem, orAbsent } from '../files/file-system.ts'
 import { fromShown, isInside } from '../files/paths.ts'
 import { journalPath } from '../files/transaction.ts'
@@ -43,11 +43,13 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
       }
     }
     for (const name of temporary) sweepTemporary(path, name)
-    const inStep = state !== undefined && state.count === listed.count() && state.sum === listed.sum()
-    if (inStep && state.modified === modified) return listed.count()
+    // The sum knows no names: where a new name leaves a file its change time, only the folder tells of it.
+    const inStep =
+      state?.modified === modified && state.count === listed.count() && state.sum === listed.sum()
+    if (inStep) return listed.count()
     const { id } = index.transaction(() => index.folder(source.path))
-    if (!inStep) indexChanges(index, source, id, listed.differences(index.stamps(id)), progress)
-    index.transaction(() => index.folderModified(id, modified))
+    indexChanges(index, source, id, listed.differences(index.stamps(id)), progress)
+    index.transaction(() => index.folderModified(id, lastingTime(modified)))
     return listed.count()
   }
 

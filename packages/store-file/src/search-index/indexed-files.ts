@@ -9,7 +9,7 @@ import {
 } from '@recall/core'
 import { unitsOf } from '../documents/file-entry.ts'
 import { contentHash } from '../files/digest.ts'
-import { type FileStamp, mixStamp, stampModulus } from '../files/file-stamp.ts'
+import { type FileStamp, mixStamp, neverRead, stampModulus } from '../files/file-stamp.ts'
 import { fileStem } from '../files/paths.ts'
 import type { LocatedEntry } from '../layout/sources.ts'
 import type { Database, Statement } from '../sqlite/driver.ts'
@@ -348,9 +348,6 @@ export function claimedKey({ key, name }: { key: string; name: string }): string
   const at = key.lastIndexOf(displaced(name))
   return at > 0 ? key.slice(0, at) : key
 }
-
-/** A change time that no file has, so that the file is read again at every check. */
-export const neverRead = -1
 
 /** Scope of a file that holds no entry. */
 const noScope = -1

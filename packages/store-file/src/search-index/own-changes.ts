@@ -1,4 +1,4 @@
-import { modifiedAt } from '../files/file-stamp.ts'
+import { lastingTime, modifiedAt } from '../files/file-stamp.ts'
 import type { FileSystem } from '../files/file-system.ts'
 import { folderOf, fromShown } from '../files/paths.ts'
 import type { SearchIndex } from './search-index.ts'
@@ -39,7 +39,7 @@ export function createOwnChanges(fileSystem: FileSystem, root: string) {
     keepFoldersInStep(index: SearchIndex): void {
       for (const [path, { before, after, broken }] of folders) {
         const state = index.folder(path)
-        if (!broken && state.modified === before) index.folderModified(state.id, after)
+        if (!broken && state.modified === before) index.folderModified(state.id, lastingTime(after))
       }
     },
 

@@ -19,7 +19,7 @@ import {
 } from '@recall/core'
 import type { AccessLog } from '../entries/access-log.ts'
 import type { EntryFiles } from '../entries/entry-files.ts'
-import { sameStamp, stampOf } from '../files/file-stamp.ts'
+import { neverRead, sameStamp, stampOf } from '../files/file-stamp.ts'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
 import { fromShown, shownPath } from '../files/paths.ts'
 import type { Layout } from '../layout/layout.ts'
@@ -73,10 +73,15 @@ export function createFileSearch(options: FileSearchOptions) {
   const { vectors, embedRecent } = options.vectors
   const passages = createPassageReader(fileSystem, root)
 
-  /** Whether a hit's file is still what was indexed. */
-  const isCurrent = (row: DocumentRow, folders: Map<number, string>): boolean => {
+  /** Whether a hit's file is still what was indexed, before this search or, where its stamp may not tell, by it. */
+  const isCurrent = (row: DocumentRow, folders: Map<number, string>, isFirstLook: boolean): boolean => {
     const stats = statusOf(fileSystem, pathOf(row, folders))
-    return stats !== null && sameStamp(stampOf(stats), row)
+    if (stats === null) return false
+    const stamp = stampOf(stats)
+    return sameStamp(
+      stamp,
+      isFirstLook || row.changed !== neverRead ? row : { ...row, changed: stamp.changed },
+    )
   }
 
   /** Hits of some queries; when a hit's file was changed by hand a moment ago, it is indexed and asked again. */
@@ -84,7 +89,7 @@ export function createFileSearch(options: FileSearchOptions) {
     assertPresent()
     for (let attempt = 1; ; attempt++) {
       const found = searchOnce(queries, isSettled)
-      const stale = found.hits.filter(({ row }) => !isCurrent(row, found.folders))
+      const stale = found.hits.filter(({ row }) => !isCurrent(row, found.folders, attempt === 1))
       if (stale.length === 0 || attempt === attempts) return found
       for (const { row } of stale) index.changed(shownPath(root, pathOf(row, found.folders)))
     }
