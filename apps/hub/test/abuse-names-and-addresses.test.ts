@@ -96,6 +96,27 @@ describe.each(engines)('names and addresses that abuse the hub on %s', (_, open)
     },
   )
 
+  it('says of an address that it is too long, and takes one that is not', async () => {
+    const { key } = await hub.agent('ada', 1)
+    const save = (length: number) => {
+      const source_url = 'https://example.com/'.padEnd(length, 'x')
+      return post('memory', key, { content: content(`${length}`), tags, source_url })
+    }
+    expect((await save(2048)).status).toBe(201)
+    expect(await (await save(2049)).json()).toMatchObject({
+      detail: 'source_url: must have at most 2048 characters',
+    })
+  })
+
+  it('takes an address that is null for none', async () => {
+    const { key } = await hub.agent('ada', 1)
+    const saved = await post('memory', key, { content: content('none'), tags, source_url: null })
+    expect(saved.status).toBe(201)
+    const { id } = (await saved.json()) as { id: string }
+    const read = await hub.request('GET', `/api/v1/memory/${id}`, { key })
+    expect(await read.json()).toMatchObject({ memory: { source_url: null } })
+  })
+
   it('keeps no secret that comes with an address, a tag or a question', async () => {
     const { key } = await hub.agent('ada', 1)
     const save = (more: object) => post('memory', key, { content: content('redis'), tags, ...more })

@@ -23,6 +23,7 @@ const line = (longest: number) =>
 const tooLong = (longest: number): string => `must have at most ${longest} characters`
 const longestName = 100
 const longestTag = 64
+const longestUrl = 2048
 
 export const nameSchema = line(longestName)
   .transform((name) => name.normalize('NFKC'))
@@ -85,10 +86,12 @@ export const newMemorySchema = ({ thresholds }: HubConfig) =>
           abort: true,
           error: 'must be an address that begins with http:// or https://',
         })
-        .max(2048)
+        .max(longestUrl, tooLong(longestUrl))
         .refine((url) => !hasCredentials(url), 'must not hold a user name or a password')
         .refine(isVisible, 'must not hold control characters, or ones that nobody sees')
-        .optional(),
+        // Null is how an answer says that there is none.
+        .nullish()
+        .transform((url) => url ?? undefined),
     })
     .openapi('NewMemory')
 
