@@ -6,7 +6,7 @@ import { law, type Theme } from './harness.ts'
 export const archiving: Theme = {
   title: 'The archive',
   laws: [
-    law('A clean-up archives episodes from 90 days after their last write on.', async ({ memory, time }) => {
+    law('A clean-up archives episodes last written more than 90 days ago.', async ({ memory, time }) => {
       await memory.write('episodic', 'old', 'blue door')
       await memory.write('long-term', 'rule', 'blue door')
       time.advance(1)
