@@ -218,8 +218,8 @@ export const commands: readonly Command[] = [
         explain: line.options.explain === true,
         lexical: line.options.lexical === true,
         minConfidence: share('min-confidence', line.options['min-confidence']),
-        context: wholeNumber('context', line.options.context, 0, 1000),
-        limit: wholeNumber('limit', line.options.limit, 10, 1000),
+        context: wholeNumber('context', line.options.context, 0, { least: 0, most: 1000 }),
+        limit: wholeNumber('limit', line.options.limit, 10, { most: 1000 }),
       }),
   },
   {
@@ -411,7 +411,7 @@ export const commands: readonly Command[] = [
         of: ['surface'],
         description: 'count what is found as used by this workflow',
       },
-      limit: { value: '<n>', of: ['surface'], description: 'most entries (default: 8)' },
+      limit: { value: '<n>', of: ['surface'], description: 'most entries, up to 100 (default: 8)' },
       layer: {
         value: '<name>',
         of: ['add'],
@@ -464,7 +464,7 @@ export const commands: readonly Command[] = [
         etched: line.options.etched === true,
         actionable: line.options.actionable === true,
         texts: textsOf(line, ...Object.keys(line.options)),
-        limit: wholeNumber('limit', line.options.limit, 8, 100),
+        limit: wholeNumber('limit', line.options.limit, 8, { most: 100 }),
       }),
   },
   {
@@ -497,7 +497,7 @@ export const commands: readonly Command[] = [
         json: json === true,
         ...textsOf(line, 'url', 'tags', 'source'),
         ...(typeof keyFile === 'string' ? { keyFile } : {}),
-        limit: wholeNumber('limit', limit, 10, 50),
+        limit: wholeNumber('limit', limit, 10, { most: 50 }),
         explain: explain === true,
       })
     },

@@ -103,12 +103,12 @@ export function wholeNumber(
   name: string,
   text: string | true | undefined,
   fallback: number,
-  most: number,
+  { least = 1, most }: { least?: number; most: number },
 ): number {
   if (text === undefined) return fallback
   const number = typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-  if (number >= 0 && number <= most) return number
-  throw new UsageError(`--${name} takes a whole number up to ${most}, not '${text}'`)
+  if (number >= least && number <= most) return number
+  throw new UsageError(`--${name} takes a whole number from ${least} to ${most}, not '${text}'`)
 }
 
 /**

@@ -90,6 +90,8 @@ describe('echoes', () => {
       ['remove', 'x'],
       ['add', 'reviewer'],
       ['surface'],
+      ['surface', '--for', 'a list', '--limit', '0'],
+      ['surface', '--for', 'a list', '--limit', '101'],
       ['migrate', 'x'],
       ['move', 'reviewer/traced-001', 'reviewer/traced-002', '--to', 'inscribed'],
       ['publish', 'reviewer/traced-001', 'reviewer/traced-002'],

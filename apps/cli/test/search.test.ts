@@ -333,7 +333,11 @@ describe('search', () => {
   it('exits with 1 when nothing is found and with 2 when it is used wrongly', async () => {
     const shell = await shellWithSession()
     expect(await shell.run('search', 'zeppelin')).toMatchObject({ code: 1, out: 'Nothing found.\n' })
-    expect(await shell.run('search', 'pool', '--limit', 'many')).toMatchObject({ code: 2 })
+    for (const limit of ['many', '0', '1001'])
+      expect(await shell.run('search', 'pool', '--limit', limit)).toMatchObject({
+        code: 2,
+        err: `recall: --limit takes a whole number from 1 to 1000, not '${limit}'\n`,
+      })
     expect(await shell.run('search')).toMatchObject({ code: 2 })
     expect(await shell.run('seach', 'pool')).toMatchObject({ code: 2 })
   })

@@ -118,7 +118,6 @@ export async function search(io: Io, query: string, options: SearchCommandOption
 
 function refuseMisuse(query: string, options: SearchCommandOptions): void {
   if (query.trim() === '') throw new UsageError('what should be searched for?')
-  if (options.limit === 0) throw new UsageError('--limit takes at least 1')
   const ofRanked = { lexical: options.lexical, 'min-confidence': options.minConfidence }
   for (const [name, given] of Object.entries(ofRanked))
     if (given && !options.ranked) throw new UsageError(`--${name} is for --ranked`)
