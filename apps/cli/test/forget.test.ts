@@ -448,7 +448,7 @@ describe('scrub', () => {
     for (let i = 0; i < 45; i++) writeFile(join(shell.root, `memory/long-term/note-${i}.md`), secret)
     const { out } = await shell.run('scrub')
     expect(out).toContain('and 25 more files, all of which --json prints\n')
-    expect(out).toContain("Run 'recall scrub --yes' to replace them in 45 files.")
+    expect(out).toContain('Run the same with --yes to replace them in 45 files.')
     expect(out.split('\n').length).toBeLessThan(30)
     expect((await shell.json<{ files: unknown[] }>('scrub')).files).toHaveLength(45)
   })

@@ -79,6 +79,8 @@ describe('distill', () => {
     writeFileSync(join(shell.root, 'memory/MEMORY.md'), heavy)
     const { out } = await shell.run('distill')
     expect(out).toContain('Would move to topic files:\n  Debugging')
+    // A command without its options would be one for another memory.
+    expect(out).toMatch(/\nRun the same with --apply to do it\.\n$/)
     expect((await shell.run('compact')).out).toBe(out)
     expect(readFileSync(join(shell.root, 'memory/MEMORY.md'), 'utf8')).toBe(heavy)
     const applied = await shell.run('distill', '--apply')

@@ -60,7 +60,7 @@ export async function distill(
         ({ heading, lines: n, topicFile }) => `  ${heading} (${count(n, 'line')}) → ${topicFile}`,
       )
       lines.push(...firstFew(moves, 'section'))
-      if (!applied) lines.push('', "Run 'recall distill --apply' to do it.")
+      if (!applied) lines.push('', 'Run the same with --apply to do it.')
     }
     io.out(printable(`${lines.join('\n')}\n`))
     return undefined

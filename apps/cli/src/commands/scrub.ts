@@ -64,6 +64,6 @@ function onceForEachText(redact: typeof redactText): typeof redactText {
 
 function conclusion(files: number, applied: boolean, isPart: boolean): string {
   if (files === 0) return isPart ? 'No secrets found in the others.\n' : 'No secrets found.\n'
-  if (!applied) return `\nRun 'recall scrub --yes' to replace them in ${count(files, 'file')}.\n`
+  if (!applied) return `\nRun the same with --yes to replace them in ${count(files, 'file')}.\n`
   return `\n${count(files, 'file')} cleaned. The secrets were stored in plain text until now: replace them at their source.\n`
 }
