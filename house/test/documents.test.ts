@@ -211,6 +211,30 @@ it('links between documents lead somewhere', () => {
   expect(broken).toEqual([])
 })
 
+it('links to a heading lead to one', () => {
+  const headingsOf = (path: string): string[] =>
+    [
+      ...read(path)
+        .replace(/^```.*?^```/gms, '')
+        .matchAll(/^#+ (.+)$/gm),
+    ].map(([, heading]) =>
+      (heading as string)
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-'),
+    )
+  const documents = [...readmes, 'CONTRIBUTING.md', 'SECURITY.md', ...filesIn('docs', '.md')]
+  const links = documents.flatMap((path) =>
+    [...read(path).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)].map(([, file, heading]) => ({
+      path,
+      target: file ? join(dirname(path), file) : path,
+      heading: heading as string,
+    })),
+  )
+  expect(links).not.toEqual([])
+  expect(links.filter(({ target, heading }) => !headingsOf(target).includes(heading))).toEqual([])
+})
+
 it('files of the repository that documents name are there', () => {
   const documents = [...readmes, 'CONTRIBUTING.md', 'AGENTS.md', 'SECURITY.md', ...filesIn('docs', '.md')]
   const named = documents.flatMap((path) =>
