@@ -170,6 +170,22 @@ describe('backup and restore', () => {
     expect(readdirSync(folder)).toEqual(['memory.tar.gz'])
   })
 
+  it('takes the place of an earlier backup, and of nothing that somebody wrote', async () => {
+    const shell = await shellWithSession()
+    const curated = join(shell.root, 'memory/MEMORY.md')
+    const before = readFileSync(curated, 'utf8')
+    expect(await shell.run('backup', curated)).toMatchObject({
+      code: 2,
+      err: `recall: ${curated} is no backup: name another file\n`,
+    })
+    expect(readFileSync(curated, 'utf8')).toBe(before)
+    const reserved = join(temporaryFolder(), 'memory.tar.gz')
+    writeFileSync(reserved, '')
+    for (let times = 0; times < 2; times++)
+      expect(await shell.run('backup', reserved)).toMatchObject({ code: 0 })
+    expect(await createShell().run('restore', reserved)).toMatchObject({ code: 0 })
+  })
+
   it('is whole when two are made at the same time, and removes what a killed one left', async () => {
     const shell = await shellWithSession()
     const folder = temporaryFolder()

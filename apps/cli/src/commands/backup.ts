@@ -6,6 +6,7 @@ import {
   existsSync,
   lstatSync,
   openSync,
+  readSync,
   rmSync,
   type Stats,
   statSync,
@@ -26,6 +27,8 @@ import { count, formatBytes } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 
 const unfinishedMark = '.unfinished-'
+/** What a compressed file begins with. */
+const gzipMark = Buffer.from([0x1f, 0x8b])
 
 export async function backup(
   io: Io,
@@ -35,8 +38,8 @@ export async function backup(
   const target = resolve(io.cwd, file)
   const present = statSync(target, { throwIfNoEntry: false })
   if (present?.isDirectory()) throw new UsageError(`${target} is a folder: name a file in it`)
-  // A backup takes the place of what has its name.
   if (present && !present.isFile()) throw new UsageError(`${target} is a device or a pipe: name a file`)
+  if (present && !mayBeReplaced(target)) throw new UsageError(`${target} is no backup: name another file`)
   if (!existsSync(dirname(target))) throw new UsageError(`the folder ${dirname(target)} does not exist`)
   return withStore(io, options, async (store) => {
     const { root, layout } = store
@@ -80,6 +83,18 @@ export async function backup(
     else io.out(`${target}: ${count(saved.files, 'file')}, ${formatBytes(saved.bytes)} before compression\n`)
     return undefined
   })
+}
+
+/** Whether a file is an earlier backup, or empty as a file is whose name was reserved. */
+function mayBeReplaced(path: string): boolean {
+  const file = openSync(path, 'r')
+  try {
+    const beginning = Buffer.alloc(gzipMark.length)
+    const length = readSync(file, beginning)
+    return length === 0 || beginning.equals(gzipMark)
+  } finally {
+    closeSync(file)
+  }
 }
 
 /**
