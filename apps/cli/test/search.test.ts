@@ -384,4 +384,17 @@ describe('search', () => {
     for (const option of ['--lexical', '--min-confidence=0.9'])
       expect((await shell.run('search', 'walrus', option)).code).toBe(2)
   })
+
+  it('says that there is more only where a higher limit shows it', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    for (let i = 0; i < 12; i++) writeFileSync(join(shell.root, `memory/note-${i}.md`), 'A walrus.\n')
+    writeFileSync(join(shell.root, 'memory/both.md'), 'A walrus on the harbour wall.\n\nThe walrus slept.\n')
+    expect((await shell.run('search', 'walrus', '--limit', '11')).err).toContain('there is more')
+    for (const limit of ['1', '5', '40'])
+      expect(await shell.run('search', 'harbour', 'walrus', '--limit', limit)).toMatchObject({
+        err: '',
+        out: expect.stringMatching(/^memory\/both\.md:1\n.*\n$/),
+      })
+  })
 })

@@ -83,17 +83,17 @@ export async function search(io: Io, query: string, options: SearchCommandOption
     // The confidence of the best match is that of the whole answer.
     const confidence = best[0]?.confidence ?? 0
     const shown = options.ranked && confidence < (options.minConfidence ?? 0) ? [] : best
+    const next = shown.length > 0 ? found[wanted] : undefined
     const { redact, excerpt, tell } = createRedaction(io)
-    const { results: places, more: moreLines } = options.ranked
-      ? placeByPlace(shown, terms, options, excerpt)
-      : lineByLine(store, shown, terms, options, excerpt)
+    const { results: places, more } = options.ranked
+      ? placeByPlace({ best: shown, next }, terms, options, excerpt)
+      : lineByLine(store, { best: shown, next }, terms, options, excerpt)
     const results = places.map((result) => ({
       ...result,
       title: redact(result.title),
       snippet: redact(result.snippet),
       neighbours: result.neighbours.map(redact),
     }))
-    const more = moreLines || (shown.length > 0 && found.length > best.length)
     const tookMs = Number((process.hrtime.bigint() - started) / 100_000n) / 10
     if (options.json)
       io.out(
@@ -128,9 +128,15 @@ async function embedderFor(io: Io, options: SearchCommandOptions): Promise<Embed
   return (await import('../memory/embedder.ts')).embedderOf(io, findRoot(io, options))
 }
 
+interface Hits {
+  best: readonly LocatedHit[]
+  /** The best of those that were cut off. */
+  next: LocatedHit | undefined
+}
+
 /** The best line of each place, best first, once where several tell the same; `more` if some were cut off. */
 function placeByPlace(
-  best: readonly LocatedHit[],
+  { best, next }: Hits,
   terms: ReadonlySet<string>,
   options: SearchCommandOptions,
   excerpt: Excerpt,
@@ -139,7 +145,8 @@ function placeByPlace(
   const results = best
     .map((hit) => toResult(hit, terms, options, excerpt))
     .filter(({ snippet, neighbours }) => isNews({ text: snippet, neighbours }))
-  return { results: results.slice(0, options.limit), more: results.length > options.limit }
+  const more = results.length > options.limit || next !== undefined
+  return { results: results.slice(0, options.limit), more }
 }
 
 /** The best line of a hit. */
@@ -169,13 +176,15 @@ function toResult(
  */
 function lineByLine(
   { root, layout }: Pick<FileStore, 'root' | 'layout'>,
-  best: readonly LocatedHit[],
+  { best, next }: Hits,
   terms: ReadonlySet<string>,
   options: SearchCommandOptions,
   excerpt: Excerpt,
 ): { results: Result[]; more: boolean } {
   // Only those are made that are shown: in a long session, most lines may hold the words.
   const found: { words: number; held: number; results: (() => Result)[] }[] = []
+  /** Files whose matching lines are all among the results. */
+  const known = new Set<string>()
   for (const path of new Set(best.map((hit) => hit.path))) {
     const hits = best.filter((hit) => hit.path === path).sort((a, b) => a.line - b.line)
     const lines = readFileSync(join(root, path), 'utf8').split(/\r?\n/)
@@ -198,20 +207,25 @@ function lineByLine(
         held: 0,
         results: hits.map((hit) => () => toResult(hit, terms, options, excerpt)),
       })
-    // A sentence may go on in the next line.
-    else found.push({ words, held: mostIn(hits, terms), results: matching.map(lineOf) })
+    else {
+      // A sentence may go on in the next line.
+      found.push({ words, held: mostIn(hits, terms), results: matching.map(lineOf) })
+      known.add(path)
+    }
   }
   const most = Math.max(...found.map(({ held }) => held))
+  const holdsEnough = (held: number): boolean => held === 0 || 2 * held > most
   // A line with all the words comes before those of better files that have only some, or the limit might cut it off.
   const results = found
-    .filter(({ held }) => held === 0 || 2 * held > most)
+    .filter(({ held }) => holdsEnough(held))
     .sort((a, b) => b.words - a.words)
     .flatMap((each) => each.results)
   const shown = results
     .slice(0, options.limit)
     .map((result) => result())
     .sort(byPlace)
-  return { results: shown, more: results.length > shown.length }
+  const goesOn = next !== undefined && !known.has(next.path) && holdsEnough(mostIn([next], terms))
+  return { results: shown, more: results.length > shown.length || goesOn }
 }
 
 /** The most of the words that one of the hits holds. */
