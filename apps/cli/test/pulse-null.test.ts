@@ -90,3 +90,14 @@ it('takes the root from the configuration first, and refuses one that is no path
   expect(opened).toEqual([entityRoot])
   await expect(createPlugin({ entity_root: 5 })).rejects.toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
 })
+
+it('makes no memory in the current folder when no root is named, or one that only a shell can read', async () => {
+  const refusal = (message: string) => ({
+    code: 'MEMORY_INVALID_INPUT',
+    message: expect.stringContaining(message),
+  })
+  for (const entityRoot of ['', undefined as unknown as string])
+    await expect(createPlugin({}, { entityRoot })).rejects.toMatchObject(refusal('name one'))
+  for (const entity_root of ['~', '~/echo', '~\\echo'])
+    await expect(createPlugin({ entity_root })).rejects.toMatchObject(refusal('write the path in full'))
+})

@@ -108,10 +108,10 @@ export function memoryPlugin(parts: PluginParts): {
  * Creates a plugin that is ready for use, without a second step: what is missing of the memory is created.
  *
  * @param config may name an `entity_root`. Default: the context's
- * @throws MemoryError INVALID_INPUT when `entity_root` is not a text, and whatever opening the memory throws
+ * @throws MemoryError INVALID_INPUT when neither names a folder, and whatever opening the memory throws
  */
 async function create(config: JsonValue, context: PluginContext, parts: PluginParts): Promise<MemoryPlugin> {
-  const root = resolve(entityRootIn(config) ?? context.entityRoot)
+  const root = rootOf(entityRootIn(config) ?? context.entityRoot)
   const memory = await parts.open(root)
   try {
     createMissing(root, parts.inspect(root))
@@ -151,8 +151,19 @@ async function create(config: JsonValue, context: PluginContext, parts: PluginPa
 function entityRootIn(config: JsonValue): string | undefined {
   const root = isRecord(config) ? config.entity_root : undefined
   if (root === undefined || root === null || typeof root === 'string') return root || undefined
-  throw new MemoryError('entity_root must be the path of a folder', MemoryErrorCode.INVALID_INPUT)
+  throw invalidRoot('entity_root must be the path of a folder')
 }
+
+function rootOf(folder: string): string {
+  if (!folder)
+    throw invalidRoot('neither the configuration has an entity_root, nor the context an entityRoot: name one')
+  // It would become a folder of that name in the current one.
+  if (/^~(?:[/\\]|$)/.test(folder))
+    throw invalidRoot('~ means the home folder only where a shell reads it: write the path in full')
+  return resolve(folder)
+}
+
+const invalidRoot = (message: string): MemoryError => new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
 
 /** The curated file and the place for archives, where they are missing. */
 function createMissing(root: string, { layout: { curated, archives } }: InspectedMemory): void {
