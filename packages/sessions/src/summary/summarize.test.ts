@@ -31,6 +31,17 @@ it('accepts JSON in a fence and with members missing', async () => {
   })
 })
 
+it('takes null for a list of nothing', async () => {
+  const lm = fakeLm('{"summary": "Short.", "topics": ["jwt"], "decisions": null, "action_items": null}')
+  expect(await summarize(turns, { lm })).toEqual({
+    summary: 'Short.',
+    topics: ['jwt'],
+    decisions: [],
+    actionItems: [],
+    summarizedBy: 'fake/model',
+  })
+})
+
 it('names a topic once, in whatever case the model repeats it', async () => {
   const lm = fakeLm('{"summary": "Short.", "topics": ["Auth", "JWT", "auth"]}')
   expect((await summarize(turns, { lm })).topics).toEqual(['auth', 'jwt'])

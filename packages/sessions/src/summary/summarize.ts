@@ -29,11 +29,16 @@ const maxItems = 5
 const longestFirstMessage = 400
 const nothingSaid = 'Nothing was said.'
 
+/** Where there is nothing to list, some models answer null, and some leave the member out. */
+const list = z.pipe(
+  z.nullish(z.array(z.string())),
+  z.transform((items) => items ?? []),
+)
 const answer = z.object({
   summary: z.string().check(z.trim(), z.minLength(1), z.maxLength(20_000)),
-  topics: z._default(z.array(z.string()), []),
-  decisions: z._default(z.array(z.string()), []),
-  action_items: z._default(z.array(z.string()), []),
+  topics: list,
+  decisions: list,
+  action_items: list,
 })
 
 const instructions = `You summarise a conversation between a person and an AI agent, so that the agent can pick up the thread in its next session.
