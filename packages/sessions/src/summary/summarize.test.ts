@@ -31,6 +31,13 @@ it('accepts JSON in a fence and with members missing', async () => {
   })
 })
 
+it('passes over what a model thought before it answered', async () => {
+  const thought = '<think>\nIt wants {"summary": …}.\n</think>\n'
+  const summary = 'The page ends its thoughts with </think> now.'
+  const answer = await summarize(turns, { lm: fakeLm(thought + JSON.stringify({ summary })) })
+  expect(answer).toMatchObject({ summary, summarizedBy: 'fake/model' })
+})
+
 it('takes null for a list of nothing', async () => {
   const lm = fakeLm('{"summary": "Short.", "topics": ["jwt"], "decisions": null, "action_items": null}')
   expect(await summarize(turns, { lm })).toEqual({

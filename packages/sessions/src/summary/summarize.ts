@@ -115,9 +115,10 @@ async function askModel(lm: LmProvider, conversation: string, timeoutMs: number)
   }
 }
 
-/** The JSON object in an answer: models add fences and pleasantries, whatever they were asked. */
+/** The JSON object in an answer: models add fences, pleasantries and what they thought, whatever they were asked. */
 function jsonIn(text: string): string {
-  return text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)
+  const said = text.replace(/^\s*<think>.*?<\/think>/s, '')
+  return said.slice(said.indexOf('{'), said.lastIndexOf('}') + 1)
 }
 
 function tidy(items: readonly string[], limit: number, length: number): string[] {
