@@ -4,6 +4,7 @@ import {
   isMemoryError,
   MemoryError,
   MemoryErrorCode,
+  type MemoryScope,
   problemsInWords,
   redactText,
 } from '@recall/core'
@@ -21,6 +22,9 @@ export interface Problem {
   status: number
   detail: string
   code: MemoryErrorCode
+  /** Of the entry that it is about. */
+  scope?: MemoryScope
+  key?: string
   errors?: { pointer: string; detail: string }[]
   'violated-policies'?: string[]
 }
@@ -42,6 +46,8 @@ export function problemAnswer(context: Context, error: unknown): Response {
     status,
     detail: known.message,
     code: known.code,
+    ...(known.scope === undefined ? {} : { scope: known.scope }),
+    ...(known.key === undefined ? {} : { key: known.key }),
     ...pointersOf(known),
     ...(Array.isArray(known.details?.policies) ? { 'violated-policies': known.details.policies } : {}),
   }

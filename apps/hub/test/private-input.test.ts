@@ -275,6 +275,22 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
     expect([...(await memory.batchRead('long-term', keys))]).toEqual(expected)
   })
 
+  it('is told which entry stands in the way of a write', async () => {
+    const { memory } = await hub.agent('barbara')
+    await memory.write('episodic', 'kept', 1)
+    const refused = (call: Promise<unknown>) =>
+      expect(call).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT, scope: 'episodic', key: 'kept' })
+    const again = { key: 'kept', value: 2 }
+    await refused(memory.write('episodic', again.key, again.value, { overwrite: false }))
+    await refused(
+      memory.batchWrite('episodic', [
+        { key: 'new', value: 1 },
+        { ...again, options: { overwrite: false } },
+      ]),
+    )
+    await refused(memory.atomicUpdate('episodic', [{ operation: 'set', ...again, ifUpdatedAt: 0 }]))
+  })
+
   it('may be searched with its archive beyond a thousand entries', async () => {
     const { memory } = await hub.agent('edsger')
     const episodes = Array.from({ length: 1010 }, (_, i) => ({ key: `e${i}`, value: i }))

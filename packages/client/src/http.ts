@@ -4,6 +4,7 @@ import {
   isMemoryError,
   MemoryError,
   MemoryErrorCode,
+  memoryScopes,
   readBody,
   retryAfterOf,
 } from '@recall/core'
@@ -254,7 +255,10 @@ function problemOf(response: Response, text: string, host: string): MemoryError 
     typeof problem.detail === 'string'
       ? problem.detail
       : `${host} answered ${response.status}, and not as a hub does: is it a Recall hub?`
+  const scope = memoryScopes.find((known) => known === problem.scope)
   return new MemoryError(says, code, {
+    ...(scope ? { scope } : {}),
+    ...(typeof problem.key === 'string' ? { key: problem.key } : {}),
     details: {
       status: response.status,
       ...(Array.isArray(problem.errors) ? { issues: problem.errors } : {}),
@@ -263,7 +267,9 @@ function problemOf(response: Response, text: string, host: string): MemoryError 
   })
 }
 
-const problemIn = (text: string): { code?: unknown; detail?: unknown; errors?: unknown } =>
+const problemIn = (
+  text: string,
+): { code?: unknown; detail?: unknown; scope?: unknown; key?: unknown; errors?: unknown } =>
   (jsonIn(text) ?? {}) as object
 
 /** The code for a status, which several codes may share: a server's failure gets one that allows a retry. */

@@ -299,6 +299,15 @@ it('passes on what the hub has against the input', async () => {
   await expect(hub.save(memory)).rejects.toMatchObject({ message: 'no', details: { issues: errors } })
 })
 
+it('names the entry that the hub refuses to write over, and no scope that there is not', async () => {
+  const refusal = (scope: string) =>
+    json({ code: MemoryErrorCode.CONFLICT, detail: 'no', scope, key: 'k' }, 409)
+  const { hub } = hubOf([refusal('long-term'), refusal('longest-term')])
+  const write = () => hub.memory.write('long-term', 'k', 1, { overwrite: false })
+  await expect(write()).rejects.toMatchObject({ scope: 'long-term', key: 'k' })
+  await expect(write()).rejects.not.toHaveProperty('scope')
+})
+
 it.each(['null', '"ok"', '', '{"entry":', '[]', '{}'])('takes %s for no answer of a hub', async (body) => {
   const answers = () => Array.from({ length: 3 }, () => new Response(body))
   for (const call of [

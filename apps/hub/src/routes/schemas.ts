@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { redactText } from '@recall/core'
+import { memoryScopes, redactText } from '@recall/core'
 import type { HubConfig } from '../config/config.ts'
 import { invisible, visibleLength } from '../visible-text.ts'
 import { listOf } from './list-of.ts'
@@ -166,6 +166,8 @@ export const problemSchema = z
     status: z.number().int(),
     detail: z.string(),
     code: z.string(),
+    scope: z.enum(memoryScopes).optional(),
+    key: z.string().optional(),
     errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).optional(),
     'violated-policies': z.array(z.string()).optional(),
   })
