@@ -219,6 +219,17 @@ it('replaces what is kept under a key, with its tags, where it is told to', asyn
   expect(record).toMatchObject({ value: args.text, metadata: { tags: ['orders'] } })
 })
 
+it('reads on from the beginning of a character, also where the offset lies in its middle', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  await memory.write('long-term', 'foxes', '🦊'.repeat(4))
+  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
+  const args = { key: 'foxes', scope: 'long-term', offset: 3 }
+  const request = modern('tools/call', { name: 'memory_read', arguments: args }, 'memory_read')
+  expect(await (await server.fetch(request)).json()).toMatchObject({
+    result: { structuredContent: { text: expect.stringContaining('\n🦊🦊🦊\n'), length: 8 } },
+  })
+})
+
 it('forgets what it has no key to read', async () => {
   const stores = createInMemoryStore()
   const sealed = createMemoryManager({ stores, encryptionKey: new Uint8Array(32).fill(1) })

@@ -20,7 +20,7 @@ import {
 } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
-import { answer, answerFrom, orFailure, pieceOf, withoutSecrets } from './answer.ts'
+import { answer, answerFrom, beginningAt, orFailure, pieceOf, withoutSecrets } from './answer.ts'
 
 const scope = z.enum(memoryScopes)
 const key = z.string().min(1).max(1024)
@@ -191,8 +191,9 @@ function addRead(server: McpServer, { memory }: McpOptions): void {
             MemoryErrorCode.INVALID_INPUT,
           )
         }
-        const piece = pieceOf(whole, offset, pieceLength)
-        const next = offset + piece.length
+        const start = beginningAt(whole, offset)
+        const piece = pieceOf(whole, start, pieceLength)
+        const next = start + piece.length
         return answerFrom(name, {
           key: name,
           scope: where,
