@@ -211,6 +211,32 @@ it('keeps any JSON settings as they were, whatever they hold', () => {
   )
 })
 
+describe('a settings file with comments and a comma behind the last of everything', () => {
+  const server = jsonFile('x', [{ at: ['mcp', 'recall'], member: { command: 'recall' } }])
+  const hook = jsonFile('x', [{ at: ['hooks', 'Stop'], hook: { command: 'recall hook stop' } }])
+
+  it.each([
+    ['{\n  "mcp": {\n    "recall": {},\n  },\n}\n', null],
+    ['{\n  "mcp": {\n    "recall": {},\n  },\n  "theme": "dark",\n}\n', '{\n  "theme": "dark",\n}\n'],
+    ['{\n  "theme": "dark",\n  "mcp": { "recall": {} }\n}\n', '{\n  "theme": "dark"\n}\n'],
+    ['{"a": 1, "mcp": {"recall": {}}, "b": 2}', '{"a": 1, "b": 2}'],
+    ['{ "mcp": { "recall": {} }, "b": 2 }', '{ "b": 2 }'],
+  ])('loses nothing but a server: %j', (text, left) => {
+    expect(server.remove(text)).toBe(left)
+  })
+
+  it('keeps each comment that does not stand in what is taken out', () => {
+    const before = '{\n  // my servers\n  "mcp": {\n    "a": {}, // why a\n    "recall": {}\n  } // end\n}\n'
+    expect(server.remove(before)).toBe(
+      '{\n  // my servers\n  "mcp": {\n    "a": {} // why a\n  } // end\n}\n',
+    )
+    const alone = '{\n  "mcp": {\n    // mine\n    "recall": {},\n  },\n}\n'
+    expect(server.remove(alone)).toBe('{\n  "mcp": {\n    // mine\n  },\n}\n')
+    const listed = '{"hooks": {"Stop": [\n  /* first */ {"command": "recall hook stop"}, // ours\n  "b"\n]}}'
+    expect(hook.remove(listed)).toBe('{"hooks": {"Stop": [\n  /* first */ // ours\n  "b"\n]}}')
+  })
+})
+
 it('adds to YAML lists of any form and takes the items out again', () => {
   const edit = yamlList('x', 'read', ['/m/a.md', '/m/b.md'])
   for (const text of [

@@ -1,15 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  applyEdits,
-  getNodeValue,
-  type JSONPath,
-  modify,
-  type Node,
-  type ParseError,
-  parseTree,
-} from 'jsonc-parser'
+import { findNodeAtLocation, getNodeValue, type JSONPath, type Node, type ParseError } from 'jsonc-parser'
 import { isRecord } from '../reading/content-blocks.ts'
 import { isOwnCommand } from './command-line.ts'
+import { change, cut, treeOf } from './json-text.ts'
 import { anothers, CannotEdit, type FileEdit } from './target.ts'
 import { shapeOf } from './text-shape.ts'
 
@@ -47,7 +40,7 @@ export function jsonFile(path: string, parts: readonly JsonPart[]): FileEdit {
       const { body, eol, restore } = shapeOf(text)
       let edited = parts
         .filter((part) => !isWanted(part))
-        .reduce((rest, part) => removePart(rest, part, eol), body)
+        .reduce((rest, part) => removePart(rest, part), body)
       let expected: unknown = parsed(edited)
       for (const part of wanted) {
         if (standsBeside(parsed(edited), part)) continue
@@ -62,8 +55,8 @@ export function jsonFile(path: string, parts: readonly JsonPart[]): FileEdit {
     },
     remove(text) {
       if (text.trim() === '') return text
-      const { body, eol, restore } = shapeOf(text)
-      const edited = [...parts].reverse().reduce((rest, part) => removePart(rest, part, eol), body)
+      const { body, restore } = shapeOf(text)
+      const edited = [...parts].reverse().reduce((rest, part) => removePart(rest, part), body)
       if (edited === body) return text
       return holdsOnlyOurs(edited, parts) ? null : restore(edited)
     },
@@ -132,25 +125,25 @@ const commandOf = (hook: unknown): unknown => innerHooks(hook)[0] ?? hook
 const innerHooks = (item: unknown): unknown[] =>
   isRecord(item) && Array.isArray(item.hooks) ? item.hooks : []
 
-function removePart(body: string, part: JsonPart, eol: string): string {
+function removePart(body: string, part: JsonPart): string {
   const present = at(parsed(body), part.at)
   if (present === undefined) return body
   if ('noHook' in part && !Array.isArray(present)) return body
   if ('member' in part) {
     // The member may have been there before our installation.
     if (part.keep || isOthers(part, present)) return body
-    return withoutEmpty(change(body, [...part.at], undefined, eol), part.at.slice(0, -1), eol)
+    return withoutEmpty(cut(body, [...part.at]), part.at.slice(0, -1))
   }
   let edited = body
   for (const [i, item] of [...hookList(present, part.at).entries()].reverse()) {
-    if (isOwnHook(item)) edited = change(edited, [...part.at, i], undefined, eol)
+    if (isOwnHook(item)) edited = cut(edited, [...part.at, i])
     else {
       for (const [j, hook] of [...innerHooks(item).entries()].reverse()) {
-        if (isOwnHook(hook)) edited = change(edited, [...part.at, i, 'hooks', j], undefined, eol)
+        if (isOwnHook(hook)) edited = cut(edited, [...part.at, i, 'hooks', j])
       }
     }
   }
-  return edited === body ? body : withoutEmpty(edited, part.at, eol)
+  return edited === body ? body : withoutEmpty(edited, part.at)
 }
 
 const isOthers = (part: JsonPart, present: unknown): boolean =>
@@ -170,14 +163,11 @@ function holdsOnlyOurs(body: string, parts: readonly JsonPart[]): boolean {
   return !/\/[/*]/.test(body) && (/^\s*\{\s*\}\s*$/.test(body) || isDeepStrictEqual(parsed(body), value))
 }
 
-/** Removes the containers along a path that have become empty. */
-function withoutEmpty(body: string, path: readonly string[], eol: string): string {
-  if (path.length === 0) return body
-  const value = at(parsed(body), path)
-  const isEmpty = Array.isArray(value)
-    ? value.length === 0
-    : isRecord(value) && Object.keys(value).length === 0
-  return isEmpty ? withoutEmpty(change(body, [...path], undefined, eol), path.slice(0, -1), eol) : body
+/** Removes the containers along a path that have become empty, and hold no comment either. */
+function withoutEmpty(body: string, path: readonly string[]): string {
+  const node = path.length > 0 && findNodeAtLocation(treeOf(body), [...path])
+  const isEmpty = node && /^(?:\[\s*\]|\{\s*\})$/.test(body.slice(node.offset, node.offset + node.length))
+  return isEmpty ? withoutEmpty(cut(body, [...path]), path.slice(0, -1)) : body
 }
 
 /** Whether an entry is ours: only if every command in it is, since it may hold hooks of other tools too. */
@@ -225,8 +215,8 @@ function parsed(body: string): Record<string, unknown> {
 
 function objectOf(body: string): Record<string, unknown> {
   const errors: ParseError[] = []
-  const tree = parseTree(body, errors, { allowTrailingComma: true })
-  if (errors.length > 0 || tree === undefined) {
+  const tree = treeOf(body, errors)
+  if (errors.length > 0) {
     const line = body.slice(0, errors[0]?.offset ?? 0).split('\n').length
     throw new CannotEdit(`it is no valid JSON (line ${line})`)
   }
@@ -245,14 +235,4 @@ function refuseDoubles(node: Node): void {
     names.add(name)
     refuseDoubles(child)
   }
-}
-
-function change(body: string, path: JSONPath, value: unknown, eol: string, isArrayInsertion = false): string {
-  const indent = /^([ \t]+)\S/m.exec(body)?.[1] ?? '  '
-  const formattingOptions = {
-    insertSpaces: !indent.startsWith('\t'),
-    tabSize: indent.startsWith('\t') ? 1 : indent.length,
-    eol,
-  }
-  return applyEdits(body, modify(body, path, value, { formattingOptions, isArrayInsertion }))
 }
