@@ -1,7 +1,8 @@
 import { basename } from 'node:path'
-import type { Conversation, ConversationFacts, Message } from '@recall/core'
+import type { ContentBlock, Conversation, ConversationFacts, Message } from '@recall/core'
 import { toMessages } from '../neutral/to-message.ts'
 import { isRecord } from '../reading/content-blocks.ts'
+import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'
@@ -17,7 +18,7 @@ export function isCursorLine(value: unknown): value is { role: string; message: 
   )
 }
 
-/** Reads a transcript (JSON Lines). It has no times; the file is named after the session. */
+/** Reads a transcript (JSON Lines). Only prompts have a time; the file is named after the session. */
 export async function readCursorTranscript(path: string): Promise<Conversation> {
   const facts: ConversationFacts = { skipped: {} }
   return { sessionId: basename(path, '.jsonl'), facts, messages: readMessages(path, facts) }
@@ -29,7 +30,45 @@ async function* readMessages(path: string, facts: ConversationFacts): AsyncGener
   for await (const { value } of readJsonLines(path, skip)) {
     if (isCursorLine(value)) {
       const said = { role: value.role, content: value.message.content }
-      yield* toMessages(said, idOf(said), skip)
-    } else skip(skippedKinds.notAMessage)
+      for (const message of toMessages(said, idOf(said), skip)) yield* withoutMarkup(message)
+    } else if (!isTurnEnd(value)) skip(skippedKinds.notAMessage)
   }
+}
+
+/** The host notes how each turn ended. */
+const isTurnEnd = (value: unknown): boolean => isRecord(value) && value.type === 'turn_ended'
+
+/** What the person typed stands between these marks; around them is what the host tells the model. */
+const opening = /(?:^|\n)<user_query>/
+const closing = '</user_query>'
+/** `Friday, Sep 4, 2026, 2:21 AM (UTC+8)`: without a distance from UTC it could be any hour. */
+const sentAt = /^<timestamp>([^<\n]*) \((UTC[^)\n]*)\)<\/timestamp>/
+/** Stands in the place of thoughts, also behind an answer. */
+const hiddenThoughts = '[REDACTED]'
+
+/** A message as it was said; none when nothing of it was. */
+function withoutMarkup(message: Message): Message[] {
+  const texts = message.content.map((block) => (block.type === 'text' ? block.text : ''))
+  const [, time, zone] = texts.map((text) => sentAt.exec(text)).find((match) => match !== null) ?? []
+  const at = toInstant(time === undefined ? undefined : `${time} ${zone}`)
+  const content = message.content.flatMap((block): ContentBlock[] => {
+    if (block.type !== 'text') return [block]
+    const text = message.role === 'user' ? typed(block.text) : answered(block.text)
+    return text.trim() === '' ? [] : [{ type: 'text', text }]
+  })
+  return content.length === 0 ? [] : [{ ...message, content, ...(at === undefined ? {} : { at }) }]
+}
+
+function typed(text: string): string {
+  const begin = opening.exec(text)
+  if (begin === null) return text
+  const start = begin.index + begin[0].length
+  // The last one: a person may have typed another.
+  const end = text.lastIndexOf(closing)
+  return end < start ? text : text.slice(start, end).trim()
+}
+
+function answered(text: string): string {
+  const said = text.trimEnd()
+  return said.endsWith(hiddenThoughts) ? said.slice(0, -hiddenThoughts.length).trimEnd() : text
 }
