@@ -93,7 +93,7 @@ function baseline(edit: FileEdit, receipt: OpenReceipt, before: Buffer | null): 
   if (earlier && digest(before) === earlier.written) return receipt.originalOf(earlier)
   if (edit.own) return before
   const without = edit.remove(before.toString('utf8'))
-  return earlier && without === null ? null : Buffer.from(without ?? before)
+  return without === null ? null : Buffer.from(without)
 }
 
 /**
