@@ -10,7 +10,7 @@ import {
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jsonFile, type Target, targets, yamlList } from '../src/index.ts'
+import { jsonFile, type Target, targets, tomlTable, yamlList } from '../src/index.ts'
 import { setUp, snapshot, write } from './installing.ts'
 import { temporaryFolder } from './support.ts'
 
@@ -25,6 +25,13 @@ describe('settings that cannot be edited', () => {
     ['hooks that are no object', claude, '.claude/settings.json', '{"hooks": "none"}'],
     ['a hook list that is none', claude, '.claude/settings.json', '{"hooks": {"PreCompact": {}}}'],
     ['a member twice', claude, '.claude/settings.json', '{"hooks": {}, "hooks": {"Stop": []}}'],
+    ['a member twice further in', claude, '.claude/settings.json', '{"hooks": {"Stop": [], "Stop": []}}'],
+    [
+      'lists that nest deeper than a parser goes',
+      claude,
+      '.claude/settings.json',
+      `{"a": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
+    ],
     ['bytes that are no UTF-8', claude, '.claude/settings.json', Buffer.from([0x7b, 0xff, 0x7d])],
     ['broken TOML', codex, '.codex/config.toml', 'model = '],
     [
@@ -46,7 +53,7 @@ describe('settings that cannot be edited', () => {
     expect(refused).toMatchObject([{ path: join(home, path) }])
     expect(refused[0]?.byHand).toMatch(/recall/)
     expect(readFileSync(join(home, path))).toEqual(Buffer.from(content))
-    uninstall()
+    expect(uninstall().filter(({ status }) => status === 'refused')).toEqual([])
     const left = snapshot(home)
     for (const [name, state] of Object.entries(before)) expect(left[name]).toBe(state)
   })
@@ -221,6 +228,7 @@ describe('a settings file with comments and a comma behind the last of everythin
     ['{\n  "theme": "dark",\n  "mcp": { "recall": {} }\n}\n', '{\n  "theme": "dark"\n}\n'],
     ['{"a": 1, "mcp": {"recall": {}}, "b": 2}', '{"a": 1, "b": 2}'],
     ['{ "mcp": { "recall": {} }, "b": 2 }', '{ "b": 2 }'],
+    ['{ "a": 1, "mcp": { "recall": {} } }', '{ "a": 1 }'],
   ])('loses nothing but a server: %j', (text, left) => {
     expect(server.remove(text)).toBe(left)
   })
@@ -230,6 +238,10 @@ describe('a settings file with comments and a comma behind the last of everythin
     expect(server.remove(before)).toBe(
       '{\n  // my servers\n  "mcp": {\n    "a": {} // why a\n  } // end\n}\n',
     )
+    const version = { at: ['version'], member: 1, keep: true }
+    const hooks = jsonFile('x', [version, { at: ['hooks', 'Stop'], hook: { command: 'recall hook stop' } }])
+    const noted = '{\n  // mine\n  "version": 1,\n  "hooks": {"Stop": [{"command": "recall hook stop"}]}\n}\n'
+    expect(hooks.remove(noted)).toBe('{\n  // mine\n  "version": 1\n}\n')
     const alone = '{\n  "mcp": {\n    // mine\n    "recall": {},\n  },\n}\n'
     expect(server.remove(alone)).toBe('{\n  "mcp": {\n    // mine\n  },\n}\n')
     const listed = '{"hooks": {"Stop": [\n  /* first */ {"command": "recall hook stop"}, // ours\n  "b"\n]}}'
@@ -237,11 +249,56 @@ describe('a settings file with comments and a comma behind the last of everythin
   })
 })
 
+it.each(['    ', '\t', ' '])('writes in the indentation of a settings file: %j', (indent) => {
+  const edit = jsonFile('x', [{ at: ['mcp', 'recall'], member: { command: 'recall' } }])
+  expect(edit.add(JSON.stringify({ a: 1 }, null, indent))).toBe(
+    JSON.stringify({ a: 1, mcp: { recall: { command: 'recall' } } }, null, indent),
+  )
+})
+
+it.each(['{}', '{"hooks": {}}', '{"hooks": {"Stop": []}}', '{"hooks": {"Stop": [{"hooks": []}]}}'])(
+  'leaves what is empty, and not for our sake, as it is: %s',
+  (text) => {
+    const hook = { command: 'recall hook stop' }
+    expect(jsonFile('x', [{ at: ['hooks', 'Stop'], hook }]).remove(text)).toBe(text)
+    expect(jsonFile('x', [{ at: ['hooks', 'Stop'], noHook: true }]).add(text)).toBe(text)
+  },
+)
+
+it('leaves hooks in a form that it does not know alone where it wants none', () => {
+  const text = '{"hooks": {"Prompt": {"command": "mine"}}}'
+  expect(jsonFile('x', [{ at: ['hooks', 'Prompt'], noHook: true }]).add(text)).toBe(text)
+})
+
+it('knows a hook of ours by the command that its host gives to a shell, too', () => {
+  const text = '{"hooks": {"stop": [{"type": "command", "bash": "recall hook stop"}]}}'
+  expect(jsonFile('x', [{ at: ['hooks', 'stop'], noHook: true }]).remove(text)).toBe(null)
+})
+
+it('brings what starts our server up to date, and leaves the rest of it', () => {
+  const member = { type: 'local', command: 'recall', args: ['mcp'] }
+  const server = jsonFile('x', [{ at: ['mcp', 'recall'], member, isOurs: () => true }])
+  const before = { mcp: { recall: { type: 'stdio', command: 'old', env: { A: '1' }, timeout: 5 } } }
+  expect(JSON.parse(server.add(JSON.stringify(before)))).toEqual({
+    mcp: { recall: { ...member, env: { A: '1' }, timeout: 5 } },
+  })
+})
+
+it.each(['[mcp]\nrecall = { command = "recall" }\n', 'mcp.recall.command = "recall"\n'])(
+  'leaves a table of our name that a person wrote in another form as it is: %j',
+  (text) => {
+    const edit = tomlTable('x', ['mcp', 'recall'], { command: 'recall', args: ['mcp'] })
+    expect(edit.add(text)).toBe(text)
+    expect(edit.remove(text)).toBe(text)
+  },
+)
+
 it('adds to YAML lists of any form and takes the items out again', () => {
   const edit = yamlList('x', 'read', ['/m/a.md', '/m/b.md'])
   for (const text of [
     'read: [x, y]\n',
     'read: []\n',
+    'read:\n  - x',
     'read:\n- x\n-   y # z\nmodel: m\n',
     'read:\nmodel: m\n',
     'model: m',
@@ -254,4 +311,18 @@ it('adds to YAML lists of any form and takes the items out again', () => {
     expect(added).toContain('/m/b.md')
     expect(edit.remove(added) ?? '').not.toContain('/m/')
   }
+})
+
+it('takes a file of the person for none of ours because it has the name of one', () => {
+  const edit = yamlList('x', 'read', ['/m/protocol.md', '/m/a.md'])
+  const mine = 'read:\n  - /mine/a.md\n'
+  expect(edit.remove(mine)).toBe(mine)
+  const both = edit.add(mine)
+  expect(edit.remove(both)).toBe(mine)
+})
+
+it('leaves items of ours where they stand, also before those that a person added since', () => {
+  const edit = yamlList('x', 'read', ['/m/protocol.md', '/m/a.md'])
+  const text = `${edit.byHand}  - mine\n`
+  expect(edit.add(text)).toBe(text)
 })

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { copilotTarget } from '../copilot/target.ts'
-import { hookCommand, mcpCommand } from './command-line.ts'
+import { hookCommand, isOwnCommand, isOwnServer, mcpCommand } from './command-line.ts'
 import type { Surroundings, Wiring } from './target.ts'
 
 const wiringIn = (root: string): Wiring => ({
@@ -58,4 +58,23 @@ it('lets PowerShell run a program in quotes', () => {
   const edit = copilotTarget.edits(windows, wiring).find(({ path }) => path.endsWith('recall.json'))
   const { hooks } = JSON.parse(edit?.add(null) ?? '')
   expect(hooks.sessionEnd[0].powershell).toBe(`& ${hookCommand(wiring, 'session-end')}`)
+})
+
+it('knows its hooks and servers by what they run, wherever the program lies, and no others', () => {
+  expect(isOwnCommand('/opt/recall/bin/recall hook stop --root /m')).toBe(true)
+  expect(isOwnCommand('node /opt/recall/main.js hook session-end')).toBe(true)
+  expect(isOwnCommand('other hook stop --root /m')).toBe(false)
+  expect(isOwnCommand('recall hook stopped')).toBe(false)
+  expect(isOwnServer({ command: 'node', args: ['/opt/main.js', 'mcp', '--root', '/m'] })).toBe(true)
+  expect(isOwnServer({ type: 'local', command: ['npx', '@recall/cli', 'mcp'] })).toBe(true)
+  expect(isOwnServer({ command: 'npx', args: ['other', 'mcp'] })).toBe(false)
+})
+
+it('empties the window only where it is told', () => {
+  const wiring = { ...wiringIn('/m'), consume: true }
+  const events = ['session-start', 'turn-start', 'prompt', 'pre-compact', 'session-end'] as const
+  expect(events.filter((event) => hookCommand(wiring, event).includes('--clear'))).toEqual([
+    'session-start',
+    'turn-start',
+  ])
 })

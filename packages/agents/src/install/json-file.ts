@@ -56,7 +56,7 @@ export function jsonFile(path: string, parts: readonly JsonPart[]): FileEdit {
     remove(text) {
       if (text.trim() === '') return text
       const { body, restore } = shapeOf(text)
-      const edited = [...parts].reverse().reduce((rest, part) => removePart(rest, part), body)
+      const edited = parts.reduce((rest, part) => removePart(rest, part), body)
       if (edited === body) return text
       return holdsOnlyOurs(edited, parts) ? null : restore(edited)
     },

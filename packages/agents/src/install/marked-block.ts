@@ -44,7 +44,7 @@ export function markedBlock(
       const { eol } = shapeOf(body.slice(place.start, place.end))
       const before = body.slice(0, place.start)
       const after = body.slice(place.end)
-      const rest = before.endsWith(eol + eol) || before === '' ? before.slice(0, -eol.length) : before
+      const rest = before.endsWith(eol + eol) ? before.slice(0, -eol.length) : before
       const left = `${rest}${after.startsWith(eol) ? after.slice(eol.length) : after}`
       return left.trim() === '' ? null : restore(left)
     },

@@ -1,13 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openReceipt, type ReceiptFile } from './receipt.ts'
 
-it('keeps the backup of each file, whichever others come and go', () => {
+function temporaryState(): string {
   const folder = mkdtempSync(join(tmpdir(), 'recall-receipt-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const receipt = openReceipt(folder)
+  return folder
+}
+
+it('keeps the backup of each file, whichever others come and go', () => {
+  const receipt = openReceipt(temporaryState())
   const backupOf = (file: string): string | undefined =>
     receipt.originalOf(receipt.find(file) as ReceiptFile)?.toString()
   for (const file of ['/a', '/b', '/c']) receipt.note(file, Buffer.from(`bytes of ${file}`), 'ours')
@@ -20,4 +24,14 @@ it('keeps the backup of each file, whichever others come and go', () => {
     'bytes of /d',
     'later bytes of /a',
   ])
+})
+
+it('keeps one backup of a file, as often as it is noted, and none of one that is done', () => {
+  const folder = temporaryState()
+  const receipt = openReceipt(folder)
+  receipt.note('/a', Buffer.from('before'), 'ours')
+  receipt.note('/a', Buffer.from('before'), 'ours, anew')
+  expect(readdirSync(folder).sort()).toEqual(['original-1', 'receipt.json'])
+  receipt.done('/a')
+  expect(readdirSync(folder)).toEqual(['receipt.json'])
 })
