@@ -19,6 +19,9 @@ export interface Detector {
 }
 
 const passwordNames = 'pass(?:word|wd|phrase|code)|pwd'
+/** What `pass` stands for a password of, in a name such as `smtp_pass`; render and test passes have others. */
+const accounts =
+  'db|database|sql|maria|pg|postgres|mongo|redis|rabbit(?:mq)?|amqp|smtp|imap|pop3?|mail|ftp|ssh|sudo|become|ldap|vpn|wi-?fi|proxy|http|auth|admin|root|user|default|login|account|(?:key|trust)store|registry'
 const tokenNames =
   '(?:api|access|secret|private|encryption|signing|master|session|account|service|shared|storage|license|app|auth)[ _-]?key' +
   '|token|secret(?:[_-]?key)?(?:[_-]?base)?|authorization|credentials?|auth[_-]?code'
@@ -28,9 +31,12 @@ const suffix = '(?:s|[_-]?(?:value|prod|production|dev|staging|test|live|base64|
 /** From the name to its value: `=`, `:`, `=>`, `→`, `":`, `"] =`, `: str =`, and their full-width twins. */
 const assigns =
   '(?:\\\\{0,3}["\'`])?\\]?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=|:=|=>|->(?=[ \\t])|={1,3}|[:：＝→⇒])[ \\t]{0,40}'
-/** From the name to its value where both are members: `name: PASSWORD`, `value: …`, and the same in JSON and XML. */
+/**
+ * From the name to its value where both are members, `name: PASSWORD`, `value: …`, and the same in JSON and XML; or
+ * where the value is a member of what has the name, `"password": {"value": …}`.
+ */
 const toValue =
-  '["\'`]?[ \\t]{0,4},?[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,40})?["\'`]?\\bvalue["\'`]?[ \\t]{0,4}[:=][ \\t]{0,4}'
+  '["\'`]?[ \\t]{0,4}(?:,|:[ \\t]{0,4}\\{)?[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,40})?["\'`]?\\bvalue["\'`]?[ \\t]{0,4}[:=][ \\t]{0,4}'
 /** From the name to a block of YAML. */
 const toBlock = '["\'`]?[ \\t]{0,4}:[ \\t]{0,4}[|>][+-]?[ \\t]{0,4}\\r?\\n[ \\t]{1,40}'
 /** What a secret is for, between its name and its value. */
@@ -154,6 +160,8 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['login'], pattern: /login\s{1,8}\S{1,128}\s{1,8}password[ \t]{1,8}/gi, follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})${suffix}(?:${toBlock}|${toValue}|${assigns})`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)["']?[ \t]{0,4}[:=][ \t]{0,4}(?=["'])/gi, follows: isShortPassword },
+  { kind: 'password', gate: ['_PASS', '_PW'], pattern: new RegExp(`_(?:PASS|PW)(?:${assigns})`, 'g'), follows: isPassword },
+  { kind: 'password', gate: ['pass'], pattern: new RegExp(`pass(?<=(?:${accounts})[_-]?pass)(?:${assigns})`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: /(?:\bENV|\bsetx)[ \t]{1,4}\w{0,40}(?:pass(?:word|wd)?|pwd)[ \t]{1,4}/gi, follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})["'\`]?(?:[^"'\`=:.;\\n]|\\.(?! )){0,60}?[ \\t](?:is|was|equals)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:to|be|as|of|with)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },
@@ -185,6 +193,7 @@ const passwordName = new RegExp(
   `(?:${passwordNames}|senha|contraseña|passwort|пароль|密码|パスワード|비밀번호)${suffix}$`,
   'i',
 )
+const accountName = new RegExp(`(?:${accounts})[_-]?pass$`, 'i')
 const tokenName = new RegExp(`(?:${tokenNames}|токен|トークン|토큰|密钥)${suffix}$`, 'i')
 
 /** Judges what only stands behind a name, as in `use API key …`. */
@@ -201,7 +210,8 @@ function isShortPassword(value: string): boolean {
 export function isSecretMember(name: string, value: string): 'cookie' | 'password' | 'secret' | undefined {
   const evidence: Evidence = { quoted: true, environment: false }
   if (/^(?:set-)?cookies?$/i.test(name)) return holdSession(value) ? 'cookie' : undefined
-  if (/^pass$|^pw$/i.test(name)) return isShortPassword(value) ? 'password' : undefined
+  if (/^pass$|^pw$/i.test(name) || /_(?:PASS|PW)$/.test(name) || accountName.test(name))
+    return isShortPassword(value) ? 'password' : undefined
   if (passwordName.test(name)) return isPassword(value, evidence) ? 'password' : undefined
   if (!tokenName.test(name) || harmlessToken.test(name.replace(/tokens?$/i, ''))) return undefined
   return isToken(value, evidence) ? 'secret' : undefined

@@ -78,6 +78,10 @@ describe('redactText', () => {
     '### Basic Operations',
     '"pass": "12 of 15 tests"',
     "pass: 'deployment'",
+    'the shadow_pass = Pass3D of the frame',
+    'the render-pass: forward2 comes first',
+    'TESTS_PASS=12 and the compass: north-12',
+    '"password": { "type": "value2" }',
     'mysql -u root -p orders',
     'docker run -p 8080:80 mysql -p3306:3306',
     'name: REPLICAS\nvalue: 3',
@@ -346,6 +350,8 @@ describe('redactJson', () => {
       secret: { key: 'DB_PASSWORD', value: 'hunter2hunter2' },
       args: ['--user', 'ada', '--password', 'hunter2hunter2', 'hunter2hunter2'],
       auth: { user: 'ada', pass: 'hunter2hunter2' },
+      mail: { smtpPass: 'hunter2hunter2', SMTP_PASS: 'hunter2hunter2', render_pass: 'hunter2hunter2' },
+      parameters: { adminPassword: { value: 'hunter2hunter2' }, mode: { value: 'hunter2hunter2' } },
       tests: { pass: 'all of them 1' },
     }
     expect(redactJson(value).value).toEqual({
@@ -356,6 +362,12 @@ describe('redactJson', () => {
       secret: { key: 'DB_PASSWORD', value: '[redacted:password]' },
       args: ['--user', 'ada', '--password', '[redacted:password]', 'hunter2hunter2'],
       auth: { user: 'ada', pass: '[redacted:password]' },
+      mail: {
+        smtpPass: '[redacted:password]',
+        SMTP_PASS: '[redacted:password]',
+        render_pass: 'hunter2hunter2',
+      },
+      parameters: { adminPassword: { value: '[redacted:password]' }, mode: { value: 'hunter2hunter2' } },
       tests: { pass: 'all of them 1' },
     })
   })

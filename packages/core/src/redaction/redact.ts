@@ -54,8 +54,8 @@ function redactValue(value: JsonValue, name: string, counts: RedactionCounts): J
   const members = new Map<string, JsonValue>()
   for (const [key, member] of Object.entries(value)) {
     const clean = redactString(key, withoutEntropy, counts)
-    const named = key === 'value' ? nameIn(value) : undefined
-    members.set(unused(clean, members), redactValue(member, named ?? key, counts))
+    const named = key === 'value' ? (nameIn(value) ?? name) : key
+    members.set(unused(clean, members), redactValue(member, named, counts))
   }
   return Object.fromEntries(members)
 }
