@@ -74,6 +74,12 @@ describe('what an archive holds', () => {
     expect(again.status).toBe('unchanged')
   })
 
+  it('ends when it was archived, if its transcript was dated two days ahead', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', talk, { from: start + 48 * 60 * minute }), { clock })
+    expect((await readArchive(memory, 's')).date).toBe('2026-03-06T10:00:00.000Z')
+  })
+
   it('ends when its transcript says, by a clock that is only hours ahead', async () => {
     const memory = openMemory()
     await archiveSession(memory, conversation('s', talk, { from: start + 23 * 60 * minute }), { clock })
@@ -229,6 +235,16 @@ todo: add a test
     const outcome = await archiveSession(memory, conversation('s', talk), { lm: fakeLm(new Error('down')) })
     expect(outcome.summarizedBy).toBe('algorithm')
     expect((await readArchive(memory, 's')).summarizedBy).toBe('algorithm')
+  })
+
+  it('asks a model about a new part, also behind one that was summarised without a model', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', talk.slice(0, 1)), { partSize: 10 })
+    const lm = fakeLm(lmAnswer('JWT it is.'), lmAnswer('Thanked.'))
+    const outcome = await archiveSession(memory, conversation('s', talk), { lm, partSize: 10 })
+    expect(outcome).toMatchObject({ status: 'updated', summarizedBy: 'fake/model' })
+    expect(outcome.parts.map(({ status }) => status)).toEqual(['unchanged', 'created', 'created'])
+    expect(lm.prompts).toHaveLength(2)
   })
 
   it('asks a model about the parts in which somebody speaks, and about no others', async () => {

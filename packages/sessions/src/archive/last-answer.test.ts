@@ -65,4 +65,6 @@ it('holds no part of a secret that a person typed into the archive', () => {
   expect(said.lastIndexOf(' ')).toBeLessThan(320)
   expect(said.length).toBeGreaterThan(400)
   expect(lastAnswer(archiveOf(['assistant', said]))).toMatch(/with \[redacted:[a-z-]+\]$/)
+  const late = `${'on '.repeat(128)}with ${token}`
+  expect(lastAnswer(archiveOf(['assistant', late]))).not.toContain('github_pat')
 })

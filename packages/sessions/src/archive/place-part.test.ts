@@ -1,4 +1,4 @@
-import type { ConversationArchive, MemoryManager } from '@recall/core'
+import { type ConversationArchive, MemoryError, MemoryErrorCode, type MemoryManager } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -70,6 +70,28 @@ describe('archiving again', () => {
       window: 'skipped',
     })
     expect(await readArchive(memory, 's')).toMatchObject({ source: 'session' })
+  })
+
+  it('replaces it as well when a message before its last one is known only now', async () => {
+    const memory = openMemory()
+    const said = ['one', 'two', 'three'].map((word) => ({
+      id: word,
+      role: 'user' as const,
+      content: [text(word)],
+    }))
+    await archiveSession(memory, conversation('s', said.slice(1)))
+    expect(await archiveSession(memory, conversation('s', said))).toMatchObject({
+      status: 'updated',
+      kept: [],
+    })
+    expect(await readArchive(memory, 's')).toMatchObject({ messageCount: 3 })
+  })
+
+  it('turns a session into a checkpoint again when it goes on', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', talk.slice(0, 2)))
+    await createCheckpoint(memory, conversation('s', talk))
+    expect(await readArchive(memory, 's')).toMatchObject({ messageCount: 3, source: 'checkpoint' })
   })
 
   it('never overwrites messages that the conversation no longer has', async () => {
@@ -194,6 +216,22 @@ describe('archiving again', () => {
     }
   })
 
+  it('asks its model once, as often as somebody else is faster to write', async () => {
+    const memory = openMemory()
+    let refusals = 2
+    const contested: MemoryManager = {
+      ...memory,
+      async write(...given) {
+        if (refusals-- > 0) throw new MemoryError('somebody was faster', MemoryErrorCode.CONFLICT)
+        return memory.write(...given)
+      },
+    }
+    const lm = fakeLm(lmAnswer('The login was fixed.'))
+    await createCheckpoint(contested, conversation('s', talk), { lm })
+    expect(lm.prompts).toHaveLength(1)
+    expect((await readArchive(memory, 's')).summarizedBy).toBe('fake/model')
+  })
+
   it('keeps the number that the store gave the archive', async () => {
     const memory = openMemory()
     await archiveSession(memory, conversation('s', talk.slice(0, 1)))
@@ -256,6 +294,20 @@ describe('a session that a clean-up moved to cold storage', () => {
     expect(await archiveSession(memory, longer)).toMatchObject({ status: 'updated', window: 'updated' })
     expect(await readArchive(memory, 's')).toMatchObject({ messageCount: 5 })
     expect(await memory.search('episodic', {}, { includeArchived: true })).toHaveLength(1)
+  })
+
+  it('grows as well when somebody else brings it back at that moment', async () => {
+    const memory = await moved()
+    const raced: MemoryManager = {
+      ...memory,
+      async restore(...given) {
+        await memory.restore(...given)
+        throw new MemoryError('it is back', MemoryErrorCode.CONFLICT)
+      },
+    }
+    const longer = conversation('s', ['one', 'two', 'three', 'four', 'five'])
+    expect(await archiveSession(raced, longer)).toMatchObject({ status: 'updated' })
+    expect(await readArchive(memory, 's')).toMatchObject({ messageCount: 5 })
   })
 
   it('keeps the messages that the conversation no longer has', async () => {

@@ -170,7 +170,7 @@ function isEarlierVersion(stored: ConversationArchive, part: ArchivePart): boole
   return (
     stored.lastMessage !== undefined &&
     part.positionOf(stored.lastMessage) >= stored.messageCount &&
-    (stored.edited === true || part.continues(stored.body))
+    part.continues(stored.body)
   )
 }
 

@@ -44,11 +44,14 @@ it('builds the same entry as an orderly end would have, also from several parts'
   expect(await readWindow(memory)).toEqual(expected)
 })
 
-it('counts all parts of a session without times, which end alike', async () => {
+it('counts all parts of a session without times, which end alike, whichever was written last', async () => {
   const messages = Array.from({ length: 9 }, () => ({ at: undefined, content: [text('x'.repeat(90))] }))
   let now = start
   const memory = createMemoryManager({ stores: createInMemoryStore(), clock: () => now++ })
   await createCheckpoint(memory, conversation('s', messages), { partSize: 200, clock })
+  await memory.write('episodic', conversationKey('s'), await readArchive(memory, 's'), {
+    type: conversationType,
+  })
   expect(await recoverWindow(memory)).toBe('s')
   expect(await readWindow(memory)).toMatchObject([{ sessionId: 's', messageCount: 9 }])
 })
