@@ -413,3 +413,10 @@ it.each([
   await expect(archiveSession(memory, conversation('s', talk))).rejects.toMatchObject({ code })
   expect(tried).toBe(tries)
 })
+
+it('tells the window once what is both the summary and the last answer of a session', async () => {
+  const memory = openMemory()
+  const said = [{ role: 'assistant' as const, content: [text('All tests pass now.')] }]
+  await archiveSession(memory, conversation('s', said))
+  expect((await readWindow(memory)).map(({ summary }) => summary)).toEqual(['All tests pass now.'])
+})

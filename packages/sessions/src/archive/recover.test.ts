@@ -53,7 +53,17 @@ it('counts all parts of a session without times, which end alike, whichever was 
     type: conversationType,
   })
   expect(await recoverWindow(memory)).toBe('s')
-  expect(await readWindow(memory)).toMatchObject([{ sessionId: 's', messageCount: 9 }])
+  expect(await readWindow(memory)).toMatchObject([{ sessionId: 's', messageCount: 9, duration: 'unknown' }])
+})
+
+it('counts what is left of a session when one of its parts was deleted', async () => {
+  const memory = openMemory()
+  const messages = Array.from({ length: 3 }, (_, index) => `message ${index} ${'x'.repeat(60)}`)
+  const { parts } = await createCheckpoint(memory, conversation('s', messages), { partSize: 50, clock })
+  expect(parts).toHaveLength(3)
+  await memory.delete('episodic', conversationKey('s', 2))
+  expect(await recoverWindow(memory)).toBe('s')
+  expect(await readWindow(memory)).toMatchObject([{ messageCount: 2, duration: '2m' }])
 })
 
 it('counts the parts of a session that a clean-up moved to cold storage', async () => {

@@ -67,19 +67,14 @@ const dayMs = 24 * 60 * 60 * 1000
 
 /**
  * Filters compare dates as texts, which come in the order of the instants only where all are written alike. This lets
- * through what ended since, and of dates that are written in other ways a little more: those of the same second, and
- * those with another offset from UTC, whose texts are up to a day apart from it.
+ * through what ended since, and of the dates with another offset from UTC, whose texts are up to a day apart from it,
+ * a little more.
  */
 function endedSince(date: string) {
   const textOf = (time: number): string => new Date(time).toISOString()
-  const secondOf = (text: string): string => text.slice(0, 'yyyy-mm-ddThh:mm:ss'.length)
   const since = timeOf(date)
   return {
-    $or: [
-      { date: { gt: textOf(since) } },
-      { date: { gte: secondOf(textOf(since)), not: { contains: '.' } } },
-      { date: { gte: secondOf(textOf(since - dayMs)), not: { contains: 'Z' } } },
-    ],
+    $or: [{ date: { gt: textOf(since) } }, { date: { gte: textOf(since - dayMs), not: { contains: 'Z' } } }],
   }
 }
 
