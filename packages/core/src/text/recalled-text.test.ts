@@ -67,9 +67,12 @@ it('takes no longer with what nobody sees', () => {
   expect(fenceRecalled(text.repeat(3), 'x')).toContain(text)
 })
 
-it('takes out a block that stands in JSON', () => {
+it('takes out a block that stands in JSON, or in JSON within JSON', () => {
   const json = JSON.stringify({ text: fenceRecalled('remembered', 'x'), said: 'kept' })
   expect(stripRecalled(json)).toBe('{"text":"","said":"kept"}')
+  const asText = JSON.stringify([{ type: 'text', text: json }])
+  expect(stripRecalled(asText)).toBe(JSON.stringify([{ type: 'text', text: '{"text":"","said":"kept"}' }]))
+  expect(stripRecalled(JSON.stringify(asText))).not.toContain('remembered')
 })
 
 it('takes a block whose end was cut off with it to the end, where texts are cut', () => {

@@ -2,8 +2,11 @@ import { lazily } from './lazily.ts'
 
 const element = 'recalled-memory'
 const opening = `<${element} source="`
-/** The opening mark, also escaped in JSON: hosts write a tool's structured result into their transcripts. */
-const anyOpening = new RegExp(`<${element} source=\\\\?"`, 'g')
+/**
+ * The opening mark, also escaped in JSON, and in JSON within JSON: hosts write a tool's structured result into their
+ * transcripts, as it is or as text.
+ */
+const anyOpening = new RegExp(`<${element} source=\\\\*"`, 'g')
 const closing = `</${element}>`
 /** What a reader of text does not see. */
 const unseen = '[\\s\\p{Cc}\\p{Default_Ignorable_Code_Point}]*'
