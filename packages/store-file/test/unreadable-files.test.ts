@@ -75,6 +75,19 @@ describe('a file that cannot be read', () => {
     await memory.close()
   })
 
+  it('fails no list of a scope or a namespace that it is not of', async () => {
+    const { root, memory, at } = await open()
+    await memory.write('long-term', 'trip', 'the harbour')
+    mkdirSync(at('EPHEMERAL.md'))
+    const notices: string[] = []
+    const others = await openFileMemory({ root, namespace: 'others', onNotice: (text) => notices.push(text) })
+    await others.write('short-term', 'note', 'the harbour')
+    expect((await memory.search('long-term', {})).map(({ key }) => key)).toEqual(['trip'])
+    expect((await others.search('short-term', {})).map(({ key }) => key)).toEqual(['note'])
+    expect(notices).toEqual([])
+    await others.close()
+  })
+
   it.runIf(isPosix)('because it is a pipe is never waited for, and no empty file', async () => {
     const { memory, at } = await open()
     await memory.write('long-term', 'note', 'the harbour')

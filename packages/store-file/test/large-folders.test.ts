@@ -1,0 +1,60 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
+import { keysOf, open } from './memory-in-files.ts'
+
+/** More notes than are looked at one by one before every search, on a disk that tells of no change. */
+async function openLarge() {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => {
+    vi.useRealTimers()
+  })
+  const listed: string[] = []
+  const fileSystem: FileSystem = {
+    ...defaultFileSystem,
+    opendirSync(path) {
+      listed.push(String(path))
+      return defaultFileSystem.opendirSync(path)
+    },
+  }
+  const { memory, at } = await open({ fileSystem })
+  mkdirSync(at('long-term'), { recursive: true })
+  for (let i = 0; i < 2001; i++)
+    writeFileSync(at(`long-term/note-${i}.md`), i === 7 ? 'the harbour' : 'a rope')
+  expect(await keysOf(memory, 'harbour')).toEqual(['note-7'])
+  return { memory, at: (name: string, folder = 'long-term') => at(`${folder}/${name}.md`), listed }
+}
+
+it('is listed again only when a file comes or goes, which the next search knows', async () => {
+  const { memory, at, listed } = await openLarge()
+  listed.length = 0
+  expect(await keysOf(memory, 'harbour')).toEqual(['note-7'])
+  expect(listed.filter((path) => path.endsWith('long-term'))).toEqual([])
+  writeFileSync(at('new'), 'the harbour')
+  expect((await keysOf(memory, 'harbour')).sort()).toEqual(['new', 'note-7'])
+  rmSync(at('new'))
+  expect(await keysOf(memory, 'harbour')).toEqual(['note-7'])
+})
+
+it('leaves no edit in place unseen in a small folder beside it', async () => {
+  const { memory, at } = await openLarge()
+  await memory.write('short-term', 'today', 'a rope')
+  expect(await memory.search('short-term', { text: 'rope' })).toHaveLength(1)
+  writeFileSync(at('today', 'short-term'), 'the lighthouse')
+  expect(await memory.search('short-term', { text: 'lighthouse' })).toHaveLength(1)
+})
+
+it('gives no hit for what a file said before it was edited in place', async () => {
+  const { memory, at } = await openLarge()
+  writeFileSync(at('note-7'), 'the lighthouse')
+  expect(await keysOf(memory, 'harbour')).toEqual([])
+  expect(await keysOf(memory, 'lighthouse')).toEqual(['note-7'])
+})
+
+it.each([61_000, -1000])('is looked at file by file when the clock has moved by %i ms', async (passed) => {
+  const { memory, at } = await openLarge()
+  writeFileSync(at('note-3'), 'the lighthouse')
+  expect(await keysOf(memory, 'lighthouse')).toEqual([])
+  vi.setSystemTime(Date.now() + passed)
+  expect(await keysOf(memory, 'lighthouse')).toEqual(['note-3'])
+})
