@@ -66,6 +66,8 @@ export const searchMatches: Theme = {
         const scores = passages.map(({ score }) => score ?? -1)
         expect(scores).toEqual(scores.toSorted((a, b) => b - a))
         expect(scores[0]).toBeCloseTo(match?.score ?? -1, 9)
+        const [least] = await memory.search('long-term', query, { passages: 1 })
+        expect(least?.passages).toHaveLength(1)
         const [plain] = await memory.search('long-term', query)
         expect(plain?.passages).toBeUndefined()
       },
