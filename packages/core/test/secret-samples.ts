@@ -146,6 +146,7 @@ export const inContext: SecretSample[] = [
   sample('bearer', 's3cr3t.tok3n', 'Authorization: Bearer s3cr3t.tok3n'),
   sample('bearer', 's3cr3t.tok3n', '{"authorization": "Bearer s3cr3t.tok3n"}'),
   sample('basic-auth', base64('aladdin:opensesame'), `Authorization: Basic ${base64('aladdin:opensesame')}`),
+  sample('basic-auth', 'YWRhOj8_Pz4-Pg', 'authorization is Basic YWRhOj8_Pz4-Pg'),
   ...['curl -u', 'wget --user', 'http --user'].map((command) =>
     sample('basic-auth', 'opensesame', `${command} aladdin:opensesame https://example.com`),
   ),
@@ -159,6 +160,7 @@ export const inContext: SecretSample[] = [
   sample('password', 'hunter2hunter2', 'password: "hunter2hunter2"'),
   sample('password', 'hunter2', 'password: hunter2'),
   sample('password', 'hunter2', 'DB_PASSWORD=hunter2'),
+  sample('password', 'hunter2', "if (password === 'hunter2') return"),
   sample('password', 'hunter2', 'RABBITMQ_DEFAULT_PASS=hunter2'),
   sample('password', 'hunter2', 'export MY_APP_PW="hunter2"'),
   sample('password', 'hunter2x', 'MYSQL_PASS: hunter2x'),

@@ -7,6 +7,13 @@ import { redactJson, redactText } from './redact.ts'
 const samples = [...tokens, ...inContext]
 
 describe('redactText', () => {
+  it('leaves JSON, and JSON within JSON, what it is around a secret', () => {
+    const inner = JSON.stringify({ password: 'hunter2hunter2', next: 1 })
+    const clean = redactText(JSON.stringify({ inner: JSON.stringify({ inner }) })).text
+    const parsed = JSON.parse(JSON.parse(JSON.parse(clean).inner).inner)
+    expect(parsed).toEqual({ password: '[redacted:password]', next: 1 })
+  })
+
   it.each(samples)('replaces a secret of kind $kind in: $text', ({ kind, secret, text }) => {
     const clean = redactText(text)
     expect(clean.text).not.toContain(secret)
