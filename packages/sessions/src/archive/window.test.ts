@@ -209,6 +209,24 @@ it('makes an episode of the notes that were read, and keeps what was written sin
   expect(await memory.search('episodic', {})).toHaveLength(1)
 })
 
+it('keeps notes that are written while it is emptied, and removes the sessions', async () => {
+  const memory = openMemory()
+  await addToWindow(memory, entry('s', 0), { maxEntries: 5 })
+  await memory.write('short-term', windowNotesKey, 'Ask Ana about the pool.')
+  let meanwhile: string | undefined = 'And about Friday.'
+  const racing: MemoryManager = Object.assign(Object.create(memory), {
+    atomicUpdate: async (...args: Parameters<MemoryManager['atomicUpdate']>) => {
+      if (meanwhile !== undefined) await memory.write('short-term', windowNotesKey, meanwhile)
+      meanwhile = undefined
+      return memory.atomicUpdate(...args)
+    },
+  })
+  expect((await consumeWindow(racing, { clear: true, clock })).notes).toBe('Ask Ana about the pool.')
+  expect(await memory.read('short-term', windowNotesKey)).toBe('And about Friday.')
+  expect(await readWindow(memory)).toEqual([])
+  expect((await memory.search('episodic', {})).map(({ value }) => value)).toEqual(['Ask Ana about the pool.'])
+})
+
 it('overwrites no episode of notes that were read at the same moment', async () => {
   const memory = openMemory()
   for (const notes of ['first', 'second']) {

@@ -4,6 +4,8 @@ import {
   conversationKey,
   editedSummaryKey,
   fingerprint,
+  isMemoryError,
+  MemoryErrorCode,
   type MemoryManager,
   parseInstant,
   type SessionSummary,
@@ -190,37 +192,66 @@ export async function consumeWindow(
 
 /**
  * Removes from the window the sessions and notes that were read, and marks them as consumed in the same step. Sessions
- * that were added since stay, and so do sessions and notes that changed before this call. The sessions remain in their
- * archives; the notes become an episode, and so does a summary that a person changed.
+ * that were added since stay, and so do sessions that changed before this call and notes that changed until they would
+ * go. The sessions remain in their archives; the notes become an episode, and so does a summary that a person changed.
  */
 export async function clearWindow(
   memory: MemoryManager,
-  { entries, notes }: SeenWindow,
+  seen: SeenWindow,
   { clock = systemClock }: { clock?: Clock } = {},
 ): Promise<void> {
   const now = clock()
-  const at = new Date(now).toISOString()
-  const isRead = notes !== undefined && (await memory.read('short-term', windowNotesKey)) === notes
-  if (isRead) await memory.write('episodic', `window:${at}`, notes, { ...noteOptions, overwrite: false })
+  const keepNotes = notesKeeper(memory, `window:${new Date(now).toISOString()}`)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await clearOnce(memory, seen, now, keepNotes)
+      return
+    } catch (error) {
+      if (!isMemoryError(error, MemoryErrorCode.CONFLICT) || attempt === attempts) throw error
+    }
+  }
+}
+
+/** How often a window is looked at anew whose notes are written while it is cleared. */
+const attempts = 5
+
+/** Makes an episode of notes, once. */
+function notesKeeper(memory: MemoryManager, key: string): (notes: string) => Promise<void> {
+  let isKept = false
+  return async (notes) => {
+    if (!isKept) await memory.write('episodic', key, notes, { ...noteOptions, overwrite: false })
+    isKept = true
+  }
+}
+
+/** @throws MemoryError CONFLICT when the notes were written since they were looked at */
+async function clearOnce(
+  memory: MemoryManager,
+  { entries, notes }: SeenWindow,
+  now: number,
+  keepNotes: (notes: string) => Promise<void>,
+): Promise<void> {
+  const record = await memory.read<string>('short-term', windowNotesKey, { includeMetadata: true })
+  const read = record !== null && record.value === notes ? record : undefined
+  if (read) await keepNotes(read.value)
   const present = await readWindow(memory)
   const unchanged = entries.filter((entry) => {
     const current = present.find(({ sessionId }) => sessionId === entry.sessionId)
     return current === undefined || sameEntry(current, entry)
   })
-  const gone = [
-    ...unchanged.map(({ sessionId }) => sessionSummaryKey(sessionId)),
-    ...(isRead ? [windowNotesKey] : []),
-  ]
-  if (gone.length === 0) return
+  if (unchanged.length === 0 && !read) return
   for (const entry of unchanged) await keepEdit(memory, entry, await archivesOf(memory, entry.sessionId))
   const before = await memory.read<ConsumedMarker>('short-term', consumedKey)
   const dates = [before?.date, ...unchanged.map(({ date }) => date)]
   const date = latestOf(...dates.map((each) => each && notAhead(each, now)))
   await memory.atomicUpdate('short-term', [
-    ...(date === undefined ? [] : [markConsumed({ at, date })]),
-    ...gone.map((key) => ({ operation: 'delete' as const, key })),
+    ...(date === undefined ? [] : [markConsumed({ at: new Date(now).toISOString(), date })]),
+    ...unchanged.map(({ sessionId }) => deletionOf(sessionSummaryKey(sessionId))),
+    ...(read ? [{ ...deletionOf(windowNotesKey), ifUpdatedAt: read.metadata.updatedAt }] : []),
   ])
 }
+
+const deletionOf = (key: string) => ({ operation: 'delete', key }) as const
 
 const markConsumed = (marker: ConsumedMarker): AtomicUpdate => ({
   operation: 'set',
