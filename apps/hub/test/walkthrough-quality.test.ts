@@ -112,6 +112,17 @@ describe.each(engines)('the hub on %s', (_, open) => {
     })
   })
 
+  it('4.4 an agent that nobody trusts yet may search and read as the specification has it for all', async () => {
+    const strict = await openHub(database(), {}, { clock: () => now })
+    const ada = await strict.agent('ada')
+    const policyOf = async (path: string): Promise<string | null> => {
+      const answer = await strict.request('GET', `/api/v1/${path}`, { key: ada.key })
+      return answer.headers.get('RateLimit-Policy')
+    }
+    expect(await policyOf('memory/search?q=redis+pool')).toBe('"minute";q=60;w=60')
+    expect(await policyOf('memory/RCL-YGDQJYXD')).toBe('"minute";q=300;w=60')
+  })
+
   it('4.4 asking who one is, getting another key and repeating a request are limited as reads', async () => {
     const one = [{ requests: 1, seconds: 60 }]
     const { tiers } = noLimits.limits
