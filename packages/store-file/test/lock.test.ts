@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { basename, join } from 'node:path'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { defaultFileSystem } from '../src/files/file-system.ts'
+import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { createLock } from '../src/lock.ts'
 import { loadSqlite } from '../src/sqlite/driver.ts'
 import { bundleScript, startChild } from './child-process.ts'
@@ -56,6 +56,26 @@ describe('the lock', () => {
         'lock-holder.json',
         'lock.db',
       ])
+  })
+
+  it('names who holds it also where another has held it since', async () => {
+    const folder = temporaryRoot()
+    const lock = await openLock(folder)
+    const note = join(folder, 'lock-holder.json')
+    const mine = lock.hold(() => JSON.parse(readFileSync(note, 'utf8')))
+    writeFileSync(note, '{"pid":4711,"since":"2026-11-27T10:00:00.000Z"}')
+    expect(lock.hold(() => JSON.parse(readFileSync(note, 'utf8')))).toMatchObject({ pid: mine.pid })
+  })
+
+  it('is taken also where no file can be put beside it', async () => {
+    const openSync: FileSystem['openSync'] = (path, ...rest) => {
+      if (!String(path).endsWith('.db'))
+        throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC' })
+      return defaultFileSystem.openSync(path, ...rest)
+    }
+    const folder = temporaryRoot()
+    const lock = createLock({ ...defaultFileSystem, openSync }, await loadSqlite(), folder)
+    expect(lock.hold(() => readdirSync(folder))).toEqual(['lock.db'])
   })
 
   it('leaves the file alone when it cannot be locked for a reason that is none of its own', async () => {
