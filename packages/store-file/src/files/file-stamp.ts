@@ -51,12 +51,20 @@ const mayRecur = (times: readonly number[], now: number): boolean =>
 /** A change time that no file has, so that the file is read again at every check. */
 export const neverRead = -1
 
-/** The stamp to remember of a file: one that equals no other where its file may change and keep its stamp. */
-export const lastingStamp = (stamp: FileStamp, now = Date.now()): FileStamp =>
+/**
+ * The stamp to remember of a file: one that equals no other where its file may change and keep its stamp.
+ *
+ * @param now before the file was looked at: what changes later may be seen only by its time
+ */
+export const lastingStamp = (stamp: FileStamp, now: number): FileStamp =>
   mayRecur([stamp.modified, stamp.changed], now) ? { ...stamp, changed: neverRead } : stamp
 
-/** The modification time to remember of a folder: negated, so that it equals none, where more may change at that time. */
-export const lastingTime = (modified: number, now = Date.now()): number =>
+/**
+ * The modification time to remember of a folder: negated, so that it equals none, where more may change at that time.
+ *
+ * @param now before the folder was looked at
+ */
+export const lastingTime = (modified: number, now: number): number =>
   mayRecur([modified], now) ? -modified : modified
 
 /** Whether a file is as it was, `null` for absent. */

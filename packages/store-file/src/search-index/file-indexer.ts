@@ -42,6 +42,7 @@ export function createFileIndexer({ fileSystem, root, layout, slidExpiry }: File
       readAgain(index, index.removeFile(folder, name))
       return
     }
+    const now = Date.now()
     let file: TextFile | null
     try {
       file = readText(fileSystem, join(fromShown(root, source.path), name))
@@ -52,7 +53,7 @@ export function createFileIndexer({ fileSystem, root, layout, slidExpiry }: File
     }
     if (!file) return
     const entries = entriesIn(source, name, file)
-    readAgain(index, index.putFile({ folder, name, ...file, stamp: lastingStamp(file.stamp), entries }))
+    readAgain(index, index.putFile({ folder, name, ...file, stamp: lastingStamp(file.stamp, now), entries }))
   }
 
   /** Lets files whose key was another file's have it, the oldest copy of an archive first. */

@@ -26,6 +26,7 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
   /** Looks at every file of a folder; returns how many there are. */
   const walk = (index: SearchIndex, source: Source, progress?: (files: number) => void): number => {
     const path = fromShown(root, source.path)
+    const begun = Date.now()
     const modified = isInside(fileSystem, root, path) ? modifiedAt(fileSystem, path) : undefined
     const state = index.knownFolder(source.path)
     if (modified === undefined) {
@@ -49,7 +50,7 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
     if (inStep) return listed.count()
     const { id } = index.transaction(() => index.folder(source.path))
     indexChanges(index, source, id, listed.differences(index.stamps(id)), progress)
-    index.transaction(() => index.folderModified(id, lastingTime(modified)))
+    index.transaction(() => index.folderModified(id, lastingTime(modified, begun)))
     return listed.count()
   }
 

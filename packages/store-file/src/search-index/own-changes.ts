@@ -7,6 +7,8 @@ import type { SearchIndex } from './search-index.ts'
 interface FolderChange {
   before: number
   after: number
+  /** `after`, as the index is to remember it. */
+  lasting: number
   /** Somebody else changed the folder in between. */
   broken: boolean
 }
@@ -25,21 +27,24 @@ export function createOwnChanges(fileSystem: FileSystem, root: string) {
       const folder = folderOf(path)
       const before = timeOf(folder)
       const known = folders.get(folder)
-      if (!known) folders.set(folder, { before, after: before, broken: false })
+      if (!known) folders.set(folder, { before, after: before, lasting: before, broken: false })
       else if (known.after !== before) known.broken = true
     },
 
     changed(path: string): void {
       paths.add(path)
       const folder = folders.get(folderOf(path))
-      if (folder) folder.after = timeOf(folderOf(path))
+      if (!folder) return
+      const now = Date.now()
+      folder.after = timeOf(folderOf(path))
+      folder.lasting = lastingTime(folder.after, now)
     },
 
     /** Tells an index that has the changed files now that their folders are in step, where nobody else changed them. */
     keepFoldersInStep(index: SearchIndex): void {
-      for (const [path, { before, after, broken }] of folders) {
+      for (const [path, { before, lasting, broken }] of folders) {
         const state = index.folder(path)
-        if (!broken && state.modified === before) index.folderModified(state.id, lastingTime(after))
+        if (!broken && state.modified === before) index.folderModified(state.id, lasting)
       }
     },
 
