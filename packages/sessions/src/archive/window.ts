@@ -197,14 +197,17 @@ export async function consumeWindow(
  */
 export async function clearWindow(
   memory: MemoryManager,
-  seen: SeenWindow,
+  { entries, notes }: SeenWindow,
   { clock = systemClock }: { clock?: Clock } = {},
 ): Promise<void> {
   const now = clock()
-  const keepNotes = notesKeeper(memory, `window:${new Date(now).toISOString()}`)
+  const at = new Date(now).toISOString()
+  const isRead = notes !== undefined && (await memory.read('short-term', windowNotesKey)) === notes
+  if (isRead) await memory.write('episodic', `window:${at}`, notes, { ...noteOptions, overwrite: false })
+  const seen = { entries, notes: isRead ? notes : undefined }
   for (let attempt = 1; ; attempt++) {
     try {
-      await clearOnce(memory, seen, now, keepNotes)
+      await removeSeen(memory, seen, now)
       return
     } catch (error) {
       if (!isMemoryError(error, MemoryErrorCode.CONFLICT) || attempt === attempts) throw error
@@ -215,31 +218,16 @@ export async function clearWindow(
 /** How often a window is looked at anew whose notes are written while it is cleared. */
 const attempts = 5
 
-/** Makes an episode of notes, once. */
-function notesKeeper(memory: MemoryManager, key: string): (notes: string) => Promise<void> {
-  let isKept = false
-  return async (notes) => {
-    if (!isKept) await memory.write('episodic', key, notes, { ...noteOptions, overwrite: false })
-    isKept = true
-  }
-}
-
 /** @throws MemoryError CONFLICT when the notes were written since they were looked at */
-async function clearOnce(
-  memory: MemoryManager,
-  { entries, notes }: SeenWindow,
-  now: number,
-  keepNotes: (notes: string) => Promise<void>,
-): Promise<void> {
+async function removeSeen(memory: MemoryManager, { entries, notes }: SeenWindow, now: number): Promise<void> {
   const record = await memory.read<string>('short-term', windowNotesKey, { includeMetadata: true })
-  const read = record !== null && record.value === notes ? record : undefined
-  if (read) await keepNotes(read.value)
+  const kept = record !== null && record.value === notes ? record.metadata.updatedAt : undefined
   const present = await readWindow(memory)
   const unchanged = entries.filter((entry) => {
     const current = present.find(({ sessionId }) => sessionId === entry.sessionId)
     return current === undefined || sameEntry(current, entry)
   })
-  if (unchanged.length === 0 && !read) return
+  if (unchanged.length === 0 && kept === undefined) return
   for (const entry of unchanged) await keepEdit(memory, entry, await archivesOf(memory, entry.sessionId))
   const before = await memory.read<ConsumedMarker>('short-term', consumedKey)
   const dates = [before?.date, ...unchanged.map(({ date }) => date)]
@@ -247,7 +235,7 @@ async function clearOnce(
   await memory.atomicUpdate('short-term', [
     ...(date === undefined ? [] : [markConsumed({ at: new Date(now).toISOString(), date })]),
     ...unchanged.map(({ sessionId }) => deletionOf(sessionSummaryKey(sessionId))),
-    ...(read ? [{ ...deletionOf(windowNotesKey), ifUpdatedAt: read.metadata.updatedAt }] : []),
+    ...(kept === undefined ? [] : [{ ...deletionOf(windowNotesKey), ifUpdatedAt: kept }]),
   ])
 }
 
