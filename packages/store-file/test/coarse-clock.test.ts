@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory } from '../src/open-file-memory.ts'
 import { coarseClockFileSystem as fileSystem } from './coarse-clock-file-system.ts'
-import { keysOf, open } from './memory-in-files.ts'
+import { expectVersions, keysOf, open } from './memory-in-files.ts'
 
 describe('on a disk that tells times in steps of two seconds', () => {
   it('an edit that keeps the length of a file is found at once, also by whoever opens the memory next', async () => {
@@ -54,17 +54,7 @@ describe('on a disk that tells times in steps of two seconds', () => {
   })
   it('a section has another version after every write, so that no write is lost to one that did not see it', async () => {
     const { memory } = await open({ fileSystem })
-    const version = async () =>
-      (await memory.read('long-term', 'MEMORY.md#a', { includeMetadata: true }))?.metadata.updatedAt as number
     await memory.write('long-term', 'MEMORY.md#a', 'text')
-    for (let i = 0; i < 3; i++) {
-      const before = await version()
-      await memory.write('long-term', 'MEMORY.md#a', `text ${i}`)
-      expect(await version()).toBeGreaterThan(before)
-      const update = { operation: 'set', key: 'MEMORY.md#a', value: 'late', ifUpdatedAt: before } as const
-      await expect(memory.atomicUpdate('long-term', [update])).rejects.toMatchObject({
-        code: 'MEMORY_CONFLICT',
-      })
-    }
+    await expectVersions(memory, 'MEMORY.md#a')
   })
 })

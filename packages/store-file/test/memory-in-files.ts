@@ -25,3 +25,18 @@ export async function failure(call: Promise<unknown>, code: MemoryErrorCode): Pr
   expect(isMemoryError(error, code), String(error)).toBe(true)
   return String(error)
 }
+
+/** Writes what is there again and again: each time it is another version, and an update that did not see it is refused. */
+export async function expectVersions(memory: MemoryManager, key: string): Promise<void> {
+  const version = async () =>
+    (await memory.read('long-term', key, { includeMetadata: true }))?.metadata.updatedAt as number
+  for (let i = 0; i < 5; i++) {
+    const before = await version()
+    await memory.write('long-term', key, `text ${i}`)
+    expect(await version()).toBeGreaterThan(before)
+    const update = { operation: 'set', key, value: 'late', ifUpdatedAt: before } as const
+    await expect(memory.atomicUpdate('long-term', [update])).rejects.toMatchObject({
+      code: 'MEMORY_CONFLICT',
+    })
+  }
+}

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { expectVersions } from './memory-in-files.ts'
 import { openWithArchives } from './open-with-archives.ts'
 
 describe('a key that more than one kind of file can hold', () => {
@@ -31,21 +32,11 @@ describe('a key that more than one kind of file can hold', () => {
 
   it('has another version after every write, however fast they follow each other', async () => {
     const { memory, at } = await openWithArchives(0)
-    const version = async () =>
-      (await memory.read('long-term', 'MEMORY.md#a', { includeMetadata: true }))?.metadata.updatedAt as number
     await memory.write('long-term', 'MEMORY.md#a', 'text')
     // A clock that has not moved since.
     const ahead = Date.now() / 1000 + 60
     utimesSync(at('MEMORY.md'), ahead, ahead)
-    for (let i = 0; i < 5; i++) {
-      const before = await version()
-      await memory.write('long-term', 'MEMORY.md#a', `text ${i}`)
-      expect(await version()).toBeGreaterThan(before)
-      const update = { operation: 'set', key: 'MEMORY.md#a', value: 'late', ifUpdatedAt: before } as const
-      await expect(memory.atomicUpdate('long-term', [update])).rejects.toMatchObject({
-        code: 'MEMORY_CONFLICT',
-      })
-    }
+    await expectVersions(memory, 'MEMORY.md#a')
     await memory.close()
   })
 
