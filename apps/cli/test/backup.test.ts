@@ -179,7 +179,15 @@ describe('backup and restore', () => {
       err: `recall: ${curated} is no backup: name another file\n`,
     })
     expect(readFileSync(curated, 'utf8')).toBe(before)
-    const reserved = join(temporaryFolder(), 'memory.tar.gz')
+    const folder = temporaryFolder()
+    const photos = join(folder, 'photos.tar.gz')
+    writeFileSync(join(folder, 'summer.jpg'), 'of a summer')
+    await create({ gzip: true, cwd: folder, file: photos }, ['summer.jpg'])
+    const photosBefore = readFileSync(photos)
+    expect(await shell.run('backup', photos)).toMatchObject({ code: 2 })
+    expect(readFileSync(photos).equals(photosBefore)).toBe(true)
+
+    const reserved = join(folder, 'memory.tar.gz')
     writeFileSync(reserved, '')
     for (let times = 0; times < 2; times++)
       expect(await shell.run('backup', reserved)).toMatchObject({ code: 0 })

@@ -13,11 +13,11 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
+import { constants, createGzip, gunzipSync } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { renamePatiently } from '@recall/core/process'
-import { defaultFileSystem, type FileStore, layoutFile, layoutsOf } from '@recall/store-file'
-import { create, type ReadEntry } from 'tar'
+import { defaultFileSystem, type FileStore, layoutFile, layouts, layoutsOf } from '@recall/store-file'
+import { create, Header, type ReadEntry } from 'tar'
 import { UsageError } from '../exit-codes.ts'
 import { isLeftOut } from '../memory/derived-files.ts'
 import type { RootOptions } from '../memory/find-root.ts'
@@ -27,8 +27,6 @@ import { count, formatBytes } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 
 const unfinishedMark = '.unfinished-'
-/** What a compressed file begins with. */
-const gzipMark = Buffer.from([0x1f, 0x8b])
 
 export async function backup(
   io: Io,
@@ -89,11 +87,22 @@ export async function backup(
 function mayBeReplaced(path: string): boolean {
   const file = openSync(path, 'r')
   try {
-    const beginning = Buffer.alloc(gzipMark.length)
+    const beginning = Buffer.alloc(64 * 1024)
     const length = readSync(file, beginning)
-    return length === 0 || beginning.equals(gzipMark)
+    return length === 0 || beginsABackup(beginning.subarray(0, length))
   } finally {
     closeSync(file)
+  }
+}
+
+/** Whether an archive begins here whose first part is one that only a memory has. */
+function beginsABackup(compressed: Buffer): boolean {
+  try {
+    const beginning = gunzipSync(compressed, { finishFlush: constants.Z_SYNC_FLUSH })
+    const { path, cksumValid } = new Header(beginning)
+    return cksumValid && (path === layoutFile || path === `${layouts.entity.memory}/`)
+  } catch {
+    return false
   }
 }
 
