@@ -101,12 +101,13 @@ export function isToken(value: string, { quoted, environment }: Evidence): boole
   return /\d/.test(rest) || rest.length >= 16
 }
 
-/** A value in place of a secret: `${TOKEN}`, `<your key>`, `********`, `changeme`, a path or an address. */
+/** A value in place of a secret: `${TOKEN}`, `<your key>`, `********`, `changeme`, `!vault`, a path or an address. */
 function isStandIn(value: string): boolean {
   return (
-    /^(?:\$[{(].*|\$[A-Za-z_]+|%[A-Z_]+%|<[^>]*>|\{\{.*|\*+|[xX]+|\.+|-+)$/.test(value) ||
+    /^(?:\$[{(].*|\$[A-Za-z_]+|\$[A-Z_][A-Z0-9_]*|%[A-Z_]+%|<[^>]*>|\{\{.*|\*+|[xX]+|\.+|-+)$/.test(value) ||
     /^(?:your|insert|enter|example|replace|change[-_ ]?me|placeholder)/i.test(value) ||
     /^(?:string|number|boolean|null|undefined|true|false|required|optional|redacted|hidden)\b/i.test(value) ||
+    /^!(?:vault|secret|env|ref|sub|getatt)$/i.test(value) ||
     /^[a-z][a-z0-9+.-]{1,20}:\/\//i.test(value) ||
     (/^(?:~|\.{1,2})?\//.test(value) && looksLikeName(value.replace('~', '')))
   )

@@ -1,4 +1,5 @@
 import { type Evidence, isPassword, isToken } from './assignments.ts'
+import { commandOptions, toPassword } from './command-options.ts'
 import { isPublicId, looksGenerated, looksLikeName } from './entropy.ts'
 
 export interface Detector {
@@ -33,10 +34,10 @@ const assigns =
   '(?:\\\\{0,3}["\'`])?\\]?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=|:=|=>|->(?=[ \\t])|={1,3}|[:：＝→⇒])[ \\t]{0,40}'
 /**
  * From the name to its value where both are members, `name: PASSWORD`, `value: …`, and the same in JSON and XML; or
- * where the value is a member of what has the name, `"password": {"value": …}`.
+ * where the value is a member of what has the name, `"password": {"value": …}`; or its default in Terraform.
  */
 const toValue =
-  '["\'`]?[ \\t]{0,4}(?:,|:[ \\t]{0,4}\\{)?[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,40})?["\'`]?\\bvalue["\'`]?[ \\t]{0,4}[:=][ \\t]{0,4}'
+  '["\'`]?[ \\t]{0,4}(?:,|:[ \\t]{0,4}\\{)?[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,40})?["\'`]?\\bvalue["\'`]?[ \\t]{0,4}[:=][ \\t]{0,4}|"[ \\t]{1,4}\\{[^{}]{0,400}?\\bdefault[ \\t]{0,16}=[ \\t]{0,4}'
 /** From the name to a block of YAML. */
 const toBlock = '["\'`]?[ \\t]{0,4}:[ \\t]{0,4}[|>][+-]?[ \\t]{0,4}\\r?\\n[ \\t]{1,40}'
 /** What a secret is for, between its name and its value. */
@@ -45,6 +46,10 @@ const fewWords = '[^"\'`=:.;\\n]{1,40}'
 const changed = '(?:set|chang(?:ed?|ing)|reset(?:ting)?|updat(?:ed?|ing)|rotat(?:ed?|ing))'
 /** From an option of a command to its value; in a list of JSON, the next item. */
 const flagEnd = '(?:[ \\t]{1,4}|["\'],\\s{0,40}(?=["\']))'
+
+/** What reads a password from standard input. */
+const readsPassword =
+  '[^\\n|;&]{0,120}?(?:--(?:password-)?stdin(?![\\w-])|--with-token|sudo[ \\t][^\\n|;&]{0,40}?-[A-Za-z]{0,4}S(?![\\w-])|chpasswd)'
 
 /**
  * Schemes of addresses whose path holds no account names: there a slash or an at sign before the last one is a
@@ -156,8 +161,17 @@ export const detectors: readonly Detector[] = [
   { kind: 'cookie', gate: ['curl'], pattern: new RegExp(`[ \\t](?:-b|--cookie)[ \\t=]{1,4}["']?(?<secret>${cookies})`, 'gd'), accept: holdSession },
   { kind: 'cookie', gate: ['sess', 'connect.sid'], pattern: new RegExp(`(?:${sessionCookies})(?:${assigns})\\\\{0,3}["'\`]?(?<secret>[\\w.%:~+/-]{16,512})`, 'gid'), accept: isSession },
   { kind: 'cookie', gate: ['\t'], pattern: /^\S{1,256}\t(?:TRUE|FALSE)\t\S{1,256}\t(?:TRUE|FALSE)\t\d{1,16}\t\S{1,256}\t(?<secret>\S{1,4096})/gmd, accept: isSession },
-  { kind: 'password', gate: ['sshpass', 'redis-cli', 'mysql', 'docker login'], pattern: /(?:sshpass[ \t]{1,4}-p[ \t]{0,4}|redis-cli\b[^\n|;&]{0,120}?[ \t]-a[ \t]{1,4}|docker login\b[^\n|;&]{0,120}?[ \t]-p[ \t]{1,4}|mysql(?:dump|admin|import)?\b[^\n|;&]{0,120}?[ \t]-p(?=\S))/g, follows: isPassword },
-  { kind: 'password', gate: ['login'], pattern: /login\s{1,8}\S{1,128}\s{1,8}password[ \t]{1,8}/gi, follows: isPassword },
+  ...commandOptions.map((each) => ({ kind: 'password', gate: each.commands, pattern: toPassword(each), follows: isPassword })),
+  { kind: 'password', gate: ['echo', 'printf'], pattern: new RegExp(`(?:echo|printf)[ \\t]{1,4}(?:-[neE]{1,3}[ \\t]{1,4})?["']?(?<secret>[^\\s"'|][^"'|\\n]{0,255}?)["']?[ \\t]{0,4}\\|(?=${readsPassword})`, 'gd'), accept: isPiped },
+  { kind: 'password', gate: ['--from-literal'], pattern: /(?<=create secret[^|;&]{0,512})--from-literal[ \t=]{1,4}["']?[^\s"'=]{1,128}=/g, follows: isPassword },
+  { kind: 'password', gate: ['<<<'], pattern: /(?<![\w-])sudo[ \t][^\n|;&<]{0,120}?-[A-Za-z]{0,4}S[^\n|;&<]{0,120}<<<[ \t]{0,4}/g, follows: isGiven },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:login|user(?:[ _-]?name)?)(?:\\s{1,8}|[ \\t]{0,2}[:=][ \\t]{0,2})\\S{1,128}\\s{1,8}(?:(?:and|with)\\s{1,8})?(?:the\\s{1,8})?(?:${passwordNames})[ \\t]{1,8}`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['identified'], pattern: /identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,40}[ \t]{1,4})?by[ \t]{1,4}(?=["'])/gi, follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?<=\\.|set|with)(?:${passwordNames})\\([ \\t]{0,4}(?=["'])`, 'gi'), follows: isShortPassword },
+  { kind: 'password', gate: ['convertto-securestring'], pattern: /convertto-securestring[ \t]{1,4}(?:-string[ \t]{1,4})?(?=["'])/gi, follows: isPassword },
+  { kind: 'password', gate: ['psk'], pattern: /(?<![A-Za-z])psk[ \t]{0,4}[=:][ \t]{0,4}/gi, follows: isPassword },
+  { kind: 'password', gate: ['requirepass', 'masterauth'], pattern: /(?:requirepass|masterauth)[ \t]{1,8}/g, follows: isPassword },
+  { kind: 'password-hash', gate: ['$1$', '$5$', '$6$', '$y$', '$2a$', '$2b$', '$2y$', '$argon2'], pattern: /\$(?:[156y]|2[aby]|argon2(?:id|i|d))\$[A-Za-z0-9./+=,$-]{20,512}/g },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})${suffix}(?:${toBlock}|${toValue}|${assigns})`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)["']?[ \t]{0,4}[:=][ \t]{0,4}(?=["'])/gi, follows: isShortPassword },
   { kind: 'password', gate: ['_PASS', '_PW'], pattern: new RegExp(`_(?:PASS|PW)(?:${assigns})`, 'g'), follows: isPassword },
@@ -168,7 +182,7 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:(?:for|of|on|in)[ \\t]|[([])${fewWords}[:=][ \\t]{0,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]to[ \\t]{1,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`${changed}[ \\t](?:\\w{1,12}[ \\t]){0,4}(?:${passwordNames})[ \\t](?:for|of|on|in)[ \\t]${fewWords}?[ \\t]to[ \\t]{1,2}`, 'gi'), follows: isPassword },
-  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:--?(?:${passwordNames})${flagEnd}|<(?:${passwordNames})>)`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:--?(?:${passwordNames}|(?:src|dest)?(?:store|key)pass)${flagEnd}|-pass(?:in|out)?[ \\t]{1,4}["']?pass:|<(?:${passwordNames})>)`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass'], pattern: /(?:password|passphrase)["'`]?[ \t]{1,4}(?=["'“«])/gi, follows: isPassword },
   { kind: 'password', gate: foreignNames.split('|'), pattern: new RegExp(`(?:${foreignNames})(?:[ \\t](?:für|for|para|pour|de|del|do|da|voor|dla|для|от)[ \\t]${fewWords}?)?(?:["'»”]?[ \\t]{0,4}[:=：＝]|[ \\t]{0,2}(?:это|[—–]|es|ist|est|é|是|为|は|은|는))[ \\t]{0,4}`, 'gi'), follows: isPassword },
   { kind: 'secret', gate: ['key', 'token', 'secret', 'auth', 'credential'], pattern: new RegExp(`(?:${tokenNames})${suffix}(?:${toBlock}|${toValue}|${assigns}(?:token[ \\t]{1,2})?)`, 'gi'), follows: isToken, accept: (_, before) => !harmlessToken.test(before) },
@@ -195,6 +209,16 @@ const passwordName = new RegExp(
 )
 const accountName = new RegExp(`(?:${accounts})[_-]?pass$`, 'i')
 const tokenName = new RegExp(`(?:${tokenNames}|токен|トークン|토큰|密钥)${suffix}$`, 'i')
+
+/** Judges what a command is given as a password, whatever it looks like. */
+function isGiven(value: string): boolean {
+  return isPassword(value, { quoted: true, environment: false })
+}
+
+/** `ada:password` for `chpasswd`, or a password alone. */
+function isPiped(secret: string): boolean {
+  return isGiven(secret.slice(secret.indexOf(':') + 1))
+}
 
 /** Judges what only stands behind a name, as in `use API key …`. */
 function isBareToken(value: string): boolean {

@@ -33,7 +33,7 @@ export function redactJson(value: JsonValue): { value: JsonValue; counts: Redact
 /** Matches any gate of a table: most texts hold none, and one scan is cheaper than a hundred. */
 function gatesOf(table: readonly Detector[]): RegExp {
   const literals = new Set(table.flatMap(({ gate }) => gate))
-  return new RegExp([...literals].map((literal) => literal.replace(/[.?]/g, '\\$&')).join('|'))
+  return new RegExp([...literals].map((literal) => literal.replace(/[.?$]/g, '\\$&')).join('|'))
 }
 
 const exactGates = gatesOf(detectors.filter(({ pattern }) => !pattern.ignoreCase))
@@ -54,7 +54,7 @@ function redactValue(value: JsonValue, name: string, counts: RedactionCounts): J
   const members = new Map<string, JsonValue>()
   for (const [key, member] of Object.entries(value)) {
     const clean = redactString(key, withoutEntropy, counts)
-    const named = key === 'value' ? (nameIn(value) ?? name) : key
+    const named = /^value$/i.test(key) ? (nameIn(value) ?? name) : key
     members.set(unused(clean, members), redactValue(member, named, counts))
   }
   return Object.fromEntries(members)
@@ -68,7 +68,7 @@ function optionAt(list: readonly JsonValue[], i: number): string | undefined {
 
 /** What a value is called by a member beside it, as in `{"name": "PASSWORD", "value": "…"}`. */
 function nameIn(pair: JsonObject): string | undefined {
-  const name = [pair.name, pair.key].find((each) => typeof each === 'string')
+  const name = [pair.name, pair.key, pair.Name, pair.Key].find((each) => typeof each === 'string')
   return typeof name === 'string' ? name : undefined
 }
 

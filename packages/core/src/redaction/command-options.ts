@@ -1,0 +1,39 @@
+/** How commands are told a password on their line. */
+interface CommandOption {
+  commands: readonly string[]
+  /** Pattern of what stands between the command and the password. */
+  option: string
+}
+
+const gap = '[ \\t]{1,4}'
+const argument = `[^\\s|;&]{1,128}${gap}`
+const login = (program: string): string => `${program} login`
+
+// biome-ignore format: a table, one way a row
+export const commandOptions: readonly CommandOption[] = [
+  { commands: ['docker', 'podman', 'nerdctl', 'buildah', 'skopeo', 'registry', 'auth', 'az', 'oc', 'cf'].map(login), option: `-p${gap}` },
+  { commands: ['mongo', 'cqlsh', 'cypher-shell', 'unlock-keychain'], option: `-p${gap}` },
+  { commands: ['mysql', 'mariadb', '7z', 'unrar'], option: '-p(?=\\S)' },
+  { commands: ['sshpass'], option: '-p[ \\t]{0,4}' },
+  { commands: ['zip', 'unzip', 'sqlcmd', 'mosquitto_pub', 'mosquitto_sub', 'ipmitool'], option: `-P${gap}` },
+  { commands: ['redis-cli', 'valkey-cli'], option: `-a${gap}` },
+  { commands: ['ldap'], option: `-w${gap}` },
+  { commands: ['ssh-keygen'], option: `-[NP]${gap}` },
+  { commands: ['plink', 'pscp', 'psftp'], option: `-pw${gap}` },
+  { commands: ['smbclient', 'rpcclient'], option: '-U[ \\t]{0,4}["\']?[^\\s%]{1,64}%' },
+  { commands: ['sqlplus'], option: '[^\\s/@]{1,64}/' },
+  { commands: ['nmcli'], option: `password${gap}` },
+  { commands: ['rabbitmqctl'], option: `(?:add_user|change_password)${gap}${argument}` },
+  // With `n` there is no file before the account.
+  { commands: ['htpasswd', 'mosquitto_passwd'], option: `-(?![A-Za-z]{0,8}n)[A-Za-z]{0,4}b[A-Za-z]{0,4}${gap}${argument}${argument}` },
+  { commands: ['htpasswd'], option: `-(?=[A-Za-z]{0,8}n)[A-Za-z]{0,4}b[A-Za-z]{0,4}${gap}${argument}` },
+  { commands: ['gh secret set'], option: '(?:-b|--body)[ \\t=]{1,4}' },
+]
+
+/** What stands before the option in the line of the command; the line may go on after a backslash. */
+const before = '(?:[^\\n|;&]|(?<=\\\\)\\n){0,120}?[ \\t]'
+
+/** From the name of a command to the password that it is told. */
+export function toPassword({ commands, option }: CommandOption): RegExp {
+  return new RegExp(`(?<![\\w-])(?:${commands.join('|')})${before}${option}`, 'g')
+}
