@@ -261,10 +261,21 @@ function problemOf(response: Response, text: string, host: string): MemoryError 
     ...(typeof problem.key === 'string' ? { key: problem.key } : {}),
     details: {
       status: response.status,
-      ...(Array.isArray(problem.errors) ? { issues: problem.errors } : {}),
+      ...(Array.isArray(problem.errors) ? { issues: problem.errors.map(issueOf) } : {}),
     },
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   })
+}
+
+/** A problem with an input as every memory tells it, of `{"pointer": "#/tags/0", "detail": "is empty"}`. */
+function issueOf(problem: unknown): { path: string; message: string } {
+  const { pointer = '', detail = '' } = (problem ?? {}) as { pointer?: unknown; detail?: unknown }
+  return {
+    path: String(pointer)
+      .replace(/^#?\/?/, '')
+      .replaceAll('/', '.'),
+    message: String(detail),
+  }
 }
 
 const problemIn = (

@@ -294,9 +294,20 @@ it.each([
 })
 
 it('passes on what the hub has against the input', async () => {
-  const errors = [{ path: 'tags', message: 'has too few' }]
+  const errors = [
+    { pointer: '#/tags/0', detail: 'is empty' },
+    { pointer: '#', detail: 'has too few members' },
+  ]
   const { hub } = hubOf([json({ code: MemoryErrorCode.INVALID_INPUT, detail: 'no', errors }, 400)])
-  await expect(hub.save(memory)).rejects.toMatchObject({ message: 'no', details: { issues: errors } })
+  await expect(hub.save(memory)).rejects.toMatchObject({
+    message: 'no',
+    details: {
+      issues: [
+        { path: 'tags.0', message: 'is empty' },
+        { path: '', message: 'has too few members' },
+      ],
+    },
+  })
 })
 
 it('names the entry that the hub refuses to write over, and no scope that there is not', async () => {

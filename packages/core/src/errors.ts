@@ -17,7 +17,7 @@ export const MemoryErrorCode = {
   CORRUPTION: 'MEMORY_CORRUPTION',
   /** The backend did not answer in time; whether the call took effect is unknown. */
   TIMEOUT: 'MEMORY_TIMEOUT',
-  /** The call's arguments are wrong; `details.issues` says which. */
+  /** The call's arguments are wrong; `details.issues` says which, each with its `path` and a `message`. */
   INVALID_INPUT: 'MEMORY_INVALID_INPUT',
   /** The key exists and may not be overwritten, or the data changed underneath. */
   CONFLICT: 'MEMORY_CONFLICT',
