@@ -175,6 +175,11 @@ describe('redactText', () => {
     expect(redactText(`password: "a ${inner} 1234" next`).text).toBe('password: "[redacted:github]" next')
   })
 
+  it('replaces secrets that stand side by side, each of which hides the next', () => {
+    const key = `SK${fill(32, '0123456789abcdef')}`
+    expect(redactText(key.repeat(8)).text).toBe('[redacted:twilio]'.repeat(8))
+  })
+
   it('keeps an escaped quote inside a value from ending it', () => {
     expect(redactText(String.raw`password: "abc\"def123" next`).text).toBe(
       'password: "[redacted:password]" next',
