@@ -64,8 +64,13 @@ export const searchFilters: Theme = {
       await memory.write('episodic', 'no tag', { text: 'blue door', n: 1 }, { tags: ['a'] })
       await memory.write('episodic', 'no number', { text: 'blue door', n: 2 }, { tags: ['a', 'b'] })
       await memory.write('episodic', 'no text', { text: 'green door', n: 1 }, { tags: ['a', 'b'] })
-      const query = { text: 'blue', tags: ['b', 'a'], filters: { n: 1 } }
-      expect(await keysFound(memory, 'episodic', query)).toEqual(['all'])
+      const text = 'blue'
+      const tags = ['b', 'a']
+      const filters = { n: 1 }
+      expect(await keysFound(memory, 'episodic', { text, tags, filters })).toEqual(['all'])
+      expect((await keysFound(memory, 'episodic', { text, tags })).sort()).toEqual(['all', 'no number'])
+      expect((await keysFound(memory, 'episodic', { text, filters })).sort()).toEqual(['all', 'no tag'])
+      expect((await keysFound(memory, 'episodic', { tags, filters })).sort()).toEqual(['all', 'no text'])
     }),
 
     law('A filter that is malformed is refused.', async ({ memory }) => {
