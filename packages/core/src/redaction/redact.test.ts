@@ -420,6 +420,11 @@ describe('redactJson', () => {
     })
   })
 
+  it('leaves members alone whose names only look random', () => {
+    const value = { [fill(40)]: 1 }
+    expect(redactJson(value)).toEqual({ value, counts: {} })
+  })
+
   it('leaves random identifiers under public names alone', () => {
     const value = { id: fill(40), sessionId: fill(40), etag: fill(40) }
     expect(redactJson(value)).toEqual({ value, counts: {} })
