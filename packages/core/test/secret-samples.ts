@@ -160,6 +160,8 @@ export const inContext: SecretSample[] = [
   sample('password', 'hunter2hunter2', 'password: "hunter2hunter2"'),
   sample('password', 'hunter2', 'password: hunter2'),
   sample('password', 'hunter2', 'DB_PASSWORD=hunter2'),
+  sample('password', 'correcthorse', 'DB_PASSWORD=correcthorse'),
+  sample('secret', 'a1b2c3d4', 'API_TOKEN=a1b2c3d4'),
   sample('password', 'hunter2', "if (password === 'hunter2') return"),
   sample('password', 'hunter2', 'RABBITMQ_DEFAULT_PASS=hunter2'),
   sample('password', 'hunter2', 'export MY_APP_PW="hunter2"'),

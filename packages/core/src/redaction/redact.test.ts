@@ -215,6 +215,8 @@ describe('redactText', () => {
   it('counts every secret by its kind', () => {
     const text = `gh${'p_'}${fill(36)} and gh${'o_'}${fill(36)}, password=hunter22`
     expect(redactText(text).counts).toEqual({ github: 2, password: 1 })
+    const key = `dapi${fill(32, '0123456789abcdef')}`
+    expect(redactText(key + key).counts).toEqual({ databricks: 2 })
   })
 
   it('names the kind of a known shape rather than that of the name before it', () => {
