@@ -168,6 +168,9 @@ describe('redactText', () => {
     expect(redactText('{"user": "ada", "password": "hunter2hunter2", "port": 1}').text).toBe(
       '{"user": "ada", "password": "[redacted:password]", "port": 1}',
     )
+    expect(redactText('password: "hunter22\nand "more"').text).toBe(
+      'password: "[redacted:password]\nand "more"',
+    )
   })
 
   it('replaces the whole of a secret that another one stands in', () => {
@@ -304,6 +307,7 @@ describe('redactText', () => {
     'password is ',
     'token=',
     'password="',
+    'password=“',
     '://a:b',
     '://a@b:c@',
     'amqp://a/b:c/',
