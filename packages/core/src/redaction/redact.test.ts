@@ -49,6 +49,8 @@ describe('redactText', () => {
     'const token = await getAccessToken(session)',
     'const password = req.body.password',
     'password: string; apiKey?: string',
+    'password: argon2id',
+    'token: phase12b',
     'apiKey: process.env.OPENAI_API_KEY',
     `token: \${{ secrets.GITHUB_TOKEN }}`,
     'API_KEY=<your-api-key>',
@@ -187,6 +189,11 @@ describe('redactText', () => {
     expect(redactText(String.raw`password: "abc\"def123" next`).text).toBe(
       'password: "[redacted:password]" next',
     )
+  })
+
+  it('ends an escaped value at a quote of the text around it', () => {
+    const quote = (value: string): string => String.raw`"{\"password\": \"${value}" and "{\"port\": 1}"`
+    expect(redactText(quote('hunter22')).text).toBe(quote('[redacted:password]'))
   })
 
   const green = (text: string): string => `\u001b[1;32m${text}\u001b[0m`
