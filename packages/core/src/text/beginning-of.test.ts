@@ -6,6 +6,7 @@ it.each([
   ['a family', 'ab👩\u200d👩\u200d👧tail', 'ab'],
   ['a flag', 'ab🇩🇪 tail', 'ab'],
   ['a tone of skin', 'ab👍🏽 tail', 'ab'],
+  ['a tone of skin behind the whole of its hand', 'a👍🏽 tail', 'a'],
   ['a decomposed letter', 'abe\u0301\u0302 tail', 'ab'],
   ['a syllable of Hangul', 'ab\u1112\u1161\u11ab tail', 'ab'],
   ['a vowel of Devanagari', 'abकी tail', 'ab'],
@@ -32,4 +33,5 @@ it('gets shorter by little, and ends with a whole code point, also when marks ne
     }),
   )
   expect(beginningOf(`a${'\u0301'.repeat(1000)}`, 500)).toHaveLength(500)
+  expect(beginningOf(`👩${'\u200d👩'.repeat(100)}`, 199)).toHaveLength(198)
 })
