@@ -11,6 +11,7 @@ it('gives the text of an answer, whatever pieces it comes in', async () => {
   })
   expect(await readBody(new Response(body), bytes.length)).toBe('{"a": "日本"}')
   expect(await readBody(new Response(null), 0)).toBe('')
+  expect(await readBody(new Response(bytes.slice(0, 8)), bytes.length)).toBe('{"a": "\ufffd')
 })
 
 it('stops a server that does not', async () => {

@@ -13,3 +13,7 @@ it('long lists and texts are not deep', () => {
   expect(isDeepYaml('- [a, b]\n- {c: d}\n'.repeat(1000))).toBe(false)
   expect(isDeepYaml(`tags: [${'"a-b: c?", '.repeat(1000)}]`)).toBe(false)
 })
+
+it('brackets that close nothing do not make up for those that are opened later', () => {
+  expect(isDeepYaml(`${']'.repeat(100)}${'['.repeat(101)}`)).toBe(true)
+})
