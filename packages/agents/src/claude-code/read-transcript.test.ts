@@ -247,6 +247,9 @@ it('reads each prompt typed while the agent worked exactly once, however the hos
       user('u1', 'sent as the next turn'),
       operation('enqueue', 'taken back to edit'),
       operation('popAll'),
+      operation('enqueue', 'sent with a picture'),
+      operation('dequeue', 'sent with a picture'),
+      user('u2', [{ type: 'text', text: 'sent with a picture' }, { type: 'image' }]),
       operation('enqueue', 'never sent'),
       { type: 'attachment', uuid: 'x', attachment: { type: 'todo_reminder', content: 'noise' } },
     ),
@@ -256,6 +259,7 @@ it('reads each prompt typed while the agent worked exactly once, however the hos
     'user: logged by an attachment after',
     'user: logged by an attachment before',
     'user: sent as the next turn',
+    'user: sent with a picture | [image]',
   ])
   expect(conversation.facts.skipped).toEqual({ 'queued prompt that never reached the agent': 1 })
 })
@@ -341,6 +345,9 @@ it('takes the session id from the lines, and from the file name when that is an 
   expect((await read(jsonLines(user('u1', 'a')))).conversation.sessionId).toBe('s1')
   expect((await read(jsonLines(user('u1', 'a')), `${id}.jsonl`)).conversation.sessionId).toBe(id)
   expect((await read(jsonLines({ type: 'mode' }), 'mine.jsonl')).conversation.sessionId).toBe('mine')
+  const helped = jsonLines(user('u1', 'helper, look around', { isSidechain: true }), user('u2', 'a'))
+  const { conversation } = await read(helped, `${id}.jsonl`)
+  expect([conversation.sessionId, conversation.parent]).toEqual([id, undefined])
 })
 
 it('says that a missing file is missing, with its path', async () => {
