@@ -239,6 +239,9 @@ it('reads each prompt typed while the agent worked exactly once, however the hos
       operation('enqueue', 'logged by an attachment after'),
       operation('remove', 'logged by an attachment after'),
       attachment('q1', 'logged by an attachment after'),
+      operation('enqueue', 'logged as of a task after'),
+      operation('remove'),
+      user('q3', 'logged as of a task after', { origin: { kind: 'task-notification' } }),
       operation('enqueue', 'logged by an attachment before'),
       attachment('q2', [{ type: 'text', text: 'logged by an attachment before' }]),
       operation('remove'),
@@ -257,6 +260,7 @@ it('reads each prompt typed while the agent worked exactly once, however the hos
   expect(outline).toEqual([
     'user: only in the queue',
     'user: logged by an attachment after',
+    'user: logged as of a task after',
     'user: logged by an attachment before',
     'user: sent as the next turn',
     'user: sent with a picture | [image]',
