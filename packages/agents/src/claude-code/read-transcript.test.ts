@@ -232,9 +232,10 @@ it('reads each prompt typed while the agent worked exactly once, however the hos
     uuid,
     attachment: { type: 'queued_command', prompt },
   })
-  const { conversation, outline } = await read(
+  const { conversation, messages, outline } = await read(
     jsonLines(
       operation('enqueue', 'only in the queue'),
+      operation('enqueue', 'and one more'),
       operation('remove'),
       operation('enqueue', 'logged by an attachment after'),
       operation('remove', 'logged by an attachment after'),
@@ -259,12 +260,14 @@ it('reads each prompt typed while the agent worked exactly once, however the hos
   )
   expect(outline).toEqual([
     'user: only in the queue',
+    'user: and one more',
     'user: logged by an attachment after',
     'user: logged as of a task after',
     'user: logged by an attachment before',
     'user: sent as the next turn',
     'user: sent with a picture | [image]',
   ])
+  expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length)
   expect(conversation.facts.skipped).toEqual({ 'queued prompt that never reached the agent': 1 })
 })
 
