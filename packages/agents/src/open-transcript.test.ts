@@ -67,12 +67,15 @@ it.each(['constructor', 'toString', 'critic'])(
   },
 )
 
-it('reads a JSON list and an object with messages, on one line or many', async () => {
+it('reads a JSON list and an object with messages, on one line, on many, or with a message on each', async () => {
   const messages = [
     { role: 'human', content: 'ping' },
     { role: 'ai', content: 'pong' },
   ]
+  const list = `[\n${messages.map((message) => JSON.stringify(message)).join(',\n')}\n]`
   for (const text of [
+    list,
+    `{"session_id": "x", "messages": ${list}}`,
     JSON.stringify(messages),
     JSON.stringify(messages, null, 2),
     JSON.stringify({ session_id: 'x', messages }, null, 2),

@@ -42,15 +42,15 @@ export async function openNeutralTranscript(path: string): Promise<Conversation 
       : { sessionId }
 
   const lines = await lookAtJsonLines(path)
-  if (lines.hasMessages) {
-    return { ...named(lines.sessionId), facts, messages: readJsonLineMessages(path, facts) }
-  }
-  if (lines.startsLikeJson) {
+  if (lines.mayBeDocument) {
     const document = toJsonDocument(await readJsonDocument(path))
     if (document !== null) {
       Object.assign(facts, document.facts)
       return { ...named(document.sessionId), facts, messages: documentMessages(document, facts) }
     }
+  }
+  if (lines.hasMessages) {
+    return { ...named(lines.sessionId), facts, messages: readJsonLineMessages(path, facts) }
   }
   if (await hasSpeakers(path)) {
     return { ...named(), facts, messages: readMarkdownMessages(path, facts) }
@@ -60,15 +60,19 @@ export async function openNeutralTranscript(path: string): Promise<Conversation 
 
 async function lookAtJsonLines(
   path: string,
-): Promise<{ hasMessages: boolean; startsLikeJson: boolean; sessionId?: string }> {
+): Promise<{ hasMessages: boolean; mayBeDocument: boolean; sessionId?: string }> {
   let sessionId: string | undefined
+  let unread = 0
   let looked = 0
-  for await (const { value } of readJsonLines(path, () => looked++)) {
+  for await (const { value } of readJsonLines(path, () => unread++)) {
     sessionId ??= sessionIdOf(value)
-    if (isNeutralMessage(value)) return { hasMessages: true, startsLikeJson: true, sessionId }
-    if (++looked >= headLines) break
+    if (isNeutralMessage(value)) {
+      // The last message of a list that has one on each line has no comma behind it, and is JSON by itself.
+      return { hasMessages: true, mayBeDocument: unread > 0 && (await startsLikeJson(path)), sessionId }
+    }
+    if (++looked + unread >= headLines) break
   }
-  return { hasMessages: false, startsLikeJson: await startsLikeJson(path) }
+  return { hasMessages: false, mayBeDocument: await startsLikeJson(path) }
 }
 
 async function startsLikeJson(path: string): Promise<boolean> {
