@@ -7,6 +7,9 @@ const said = (text: string) => separateMarkup(text).said
 it('removes injected tags wherever they stand and keeps the words around them', () => {
   expect(said('fix <system-reminder>x</system-reminder>this')).toBe('fix this')
   expect(said('<system-reminder>a `code` ``` b</system-reminder>\nkeep')).toBe('keep')
+  expect(said('one ` here\n<system-reminder>x</system-reminder>and one ` there')).toBe(
+    'one ` here\nand one ` there',
+  )
 })
 
 it('keeps tags that a person wrote: unknown, unclosed or in code', () => {
