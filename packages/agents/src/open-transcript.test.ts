@@ -87,6 +87,33 @@ it('reads a JSON list and an object with messages, on one line, on many, or with
   }
 })
 
+it('reads a JSON list that is one line longer than lines of JSON Lines may be', async () => {
+  const text = JSON.stringify([{ role: 'user', content: 'x'.repeat(17 * 1024 * 1024) }])
+  expect((await open('talk.json', text)).outline).toHaveLength(1)
+})
+
+it('tells a result in a person’s message from what the person said', async () => {
+  const content = [
+    { type: 'tool_result', tool_use_id: 't', content: 'a.ts' },
+    { type: 'text', text: 'go on' },
+  ]
+  const path = await temporaryFile('talk.jsonl', jsonLines({ role: 'user', id: 'm1', content }))
+  const messages = await messagesOf(await openTranscript(path))
+  expect(outline(messages)).toEqual(['assistant: (result) a.ts', 'user: go on'])
+  expect(messages.map(({ id }) => id)).toEqual(['m1', 'm1#said'])
+})
+
+it('reads markdown with bytes that are no UTF-8, and counts their lines', async () => {
+  const text = Buffer.concat([
+    Buffer.from('User: ping '),
+    Buffer.of(0xff),
+    Buffer.from('\nAssistant: pong\n'),
+  ])
+  const conversation = await openTranscript(await temporaryFile('talk.md', text))
+  expect(outline(await messagesOf(conversation))).toEqual(['user: ping \ufffd', 'assistant: pong'])
+  expect(conversation.facts.skipped).toEqual({ 'line with invalid UTF-8, read with replacements': 1 })
+})
+
 it.each([
   ['## User\n\nping\n\n## Assistant\n\npong\n\n# Not a speaker\nUser: quoted\n'],
   ['# Title\n\n### User\nping\n### Assistant\npong\n\n# Not a speaker\nUser: quoted'],
@@ -115,7 +142,7 @@ it.each([
   ['text before the first speaker', 'We met in May.\n\nUser: ping\n\nAssistant: pong\n'],
   ['labels in its text', 'Cars of May.\n\nModel: T3\nUser: Ana\n\nModel: T4\nUser: Ada\n'],
   ['labels of two styles', '**User:** Ana\n\nModel: Tesla 3\n'],
-  ['two titles', '# Car\n# Model\n\nUser: ping\nAssistant: pong\n'],
+  ['two titles', '# Car\n# Notes\n\nUser: ping\nAssistant: pong\n'],
   ['a speaker in its front matter', '---\nuser: ana\n---\nAgent: pong\n'],
 ])('takes a note with %s for no conversation', async (_, text) => {
   await expect(open('note.md', text)).rejects.toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
@@ -124,7 +151,7 @@ it.each([
 it('reads markdown turns behind front matter, a title and rules', async () => {
   const { conversation, outline } = await open(
     'talk.md',
-    '---\nuser: ana\n---\n# Ping\n\n---\n\nUser: ping\n\nAssistant: pong\n',
+    '---\nuser: ana\n# made by hand\n---\n# Ping\n\n---\n\nUser: ping\n\nAssistant: pong\n',
   )
   expect(outline).toEqual(['user: ping', 'assistant: pong'])
   expect(conversation.facts.title).toBe('Ping')
