@@ -48,6 +48,16 @@ it('reads JSON Lines with roles, a session line, tools and block lists', async (
   ])
 })
 
+it('reads roles in capitals, calls of tools without content, and times under other names', async () => {
+  const lines = jsonLines(
+    { role: 'User', content: 'hello', created_at: 1_767_225_600 },
+    { role: 'assistant', tool_calls: [{ id: 't', function: { name: 'ls', arguments: '{}' } }] },
+  )
+  const messages = await messagesOf(await openTranscript(await temporaryFile('talk.jsonl', lines)))
+  expect(outline(messages)).toEqual(['user: hello', 'assistant: (uses ls)'])
+  expect(messages[0]?.at).toBe('2026-01-01T00:00:00.000Z')
+})
+
 it.each(['a|b\nc', 'x'.repeat(1000), '\ud800'])(
   'names a session by its file whose id fits no key: %j',
   async (id) => {
