@@ -28,6 +28,7 @@ it('counts the forms of a word together, and names the one that weighs most', ()
     'leaking',
     'pools',
   ])
+  expect(topOf(['spoon spoons', 1])).toEqual(['spoons'])
 })
 
 it('reads scripts with accents and scripts without spaces', () => {

@@ -133,3 +133,11 @@ it('passes over what says nothing of the subject: commands, greetings, and to go
   expect(await summaryOf('/deploy the shed')).toBe('/deploy the shed')
   expect((await summarize(said('/clear', 'paint the shed'))).topics).toEqual(['paint', 'shed'])
 })
+
+it('names what the person spoke of before what the assistant says more often', async () => {
+  const { topics } = await summarize([
+    { role: 'user', text: 'leak' },
+    { role: 'assistant', text: 'kettle kettle' },
+  ])
+  expect(topics).toEqual(['leak', 'kettle'])
+})
