@@ -1,4 +1,4 @@
-import { fenceRecalled, MemoryError, MemoryErrorCode, type Message } from '@recall/core'
+import { fenceRecalled, type JsonObject, MemoryError, MemoryErrorCode, type Message } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -177,22 +177,24 @@ todo: add a test
 
   it('has the files that were worked on among its topics, without their folders and markers', async () => {
     const memory = openMemory()
-    const read = (path: string) => ({ type: 'tool_use' as const, id: 't', name: 'Read', input: { path } })
+    const use = (input: JsonObject) => ({ type: 'tool_use' as const, id: 't', name: 'Use', input })
     await archiveSession(
       memory,
       conversation('s', [
         'the leak is back',
         {
           content: [
-            read('/home/dev/api/pool.ts'),
-            read('/home/dev/api/pool.test.ts'),
-            read('/home/dev/api/pool.ts'),
+            use({ path: '/home/dev/api/pool.ts' }),
+            use({ path: '/home/dev/api/pool.test.ts' }),
+            use({ path: '/home/dev/api/kettle.ts' }),
+            use({ path: '/home/dev/api/kettle.ts' }),
+            use({ command: 'boil water' }),
           ],
         },
         '[Request interrupted by user]',
       ]),
     )
-    expect((await readArchive(memory, 's')).topics).toEqual(['pool', 'leak'])
+    expect((await readArchive(memory, 's')).topics).toEqual(['pool', 'leak', 'kettle'])
   })
 
   it('dates a conversation without times by the clock', async () => {
