@@ -26,6 +26,8 @@ const accounts =
 const tokenNames =
   '(?:api|access|secret|private|encryption|signing|master|session|account|service|shared|storage|license|app|auth)[ _-]?key' +
   '|token|secret(?:[_-]?key)?(?:[_-]?base)?|authorization|credentials?|auth[_-]?code'
+/** One of these is in each of the names. */
+const tokenGate = ['key', 'token', 'secret', 'auth', 'credential']
 const foreignNames =
   'пароль|токен|ключ|senha|contraseña|clave|passwort|kennwort|mot de passe|wachtwoord|hasło|密码|密碼|口令|令牌|密钥|パスワード|トークン|비밀번호|암호|토큰'
 const suffix = '(?:s|[_-]?(?:value|prod|production|dev|staging|test|live|base64|b64|\\d{1,3}))?'
@@ -185,10 +187,10 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:--?(?:${passwordNames}|(?:src|dest)?(?:store|key)pass)${flagEnd}|-pass(?:in|out)?[ \\t]{1,4}["']?pass:|<(?:${passwordNames})>)`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass'], pattern: /(?:password|passphrase)["'`]?[ \t]{1,4}(?=["'“«])/gi, follows: isPassword },
   { kind: 'password', gate: foreignNames.split('|'), pattern: new RegExp(`(?:${foreignNames})(?:[ \\t](?:für|for|para|pour|de|del|do|da|voor|dla|для|от)[ \\t]${fewWords}?)?(?:["'»”]?[ \\t]{0,4}[:=：＝]|[ \\t]{0,2}(?:это|[—–]|es|ist|est|é|是|为|は|은|는))[ \\t]{0,4}`, 'gi'), follows: isPassword },
-  { kind: 'secret', gate: ['key', 'token', 'secret', 'auth', 'credential'], pattern: new RegExp(`(?:${tokenNames})${suffix}(?:${toBlock}|${toValue}|${assigns}(?:token[ \\t]{1,2})?)`, 'gi'), follows: isToken, accept: (_, before) => !harmlessToken.test(before) },
+  { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})${suffix}(?:${toBlock}|${toValue}|${assigns}(?:token[ \\t]{1,2})?)`, 'gi'), follows: isToken, accept: (_, before) => !harmlessToken.test(before) },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:--?(?:[\\w-]{0,20}-)?(?:api-?key|token|secret|key)${flagEnd}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>)`, 'gi'), follows: isToken },
-  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:for|of|on|in)[ \\t]${fewWords}?(?=[ \\t](?:is|was)[ \\t]))?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken },
-  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]to|[ \\t]header:?)?[ \\t]{1,2}\\(?(?=["'\`]?[\\w+/.-]{16})`, 'gi'), follows: isBareToken },
+  { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:for|of|on|in)[ \\t]${fewWords}?(?=[ \\t](?:is|was)[ \\t]))?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken },
+  { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]to|[ \\t]header:?)?[ \\t]{1,2}\\(?(?=["'\`]?[\\w+/.-]{16})`, 'gi'), follows: isBareToken },
   { kind: 'secret', gate: ['key'], pattern: /(?<![\w-])key[ \t]{1,2}(?=["'`“«])/gi, follows: isKey, accept: (_, before) => !harmlessKey.test(before) },
   { kind: 'high-entropy', gate: [], pattern: /[:=][ \t]{0,4}\\{0,3}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,257}={0,2})/gd, accept: (secret, before) => isKey(secret) && !isPublicName(before) },
   { kind: 'high-entropy', gate: [], pattern: /^[^\S\n]{0,16}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,257}={0,2})["'`]?[^\S\n]{0,16}$/gmd, accept: isKey },
