@@ -59,18 +59,28 @@ it('answers whole even when it keeps less than a call asks for', async () => {
   )
 })
 
-it('asks again after a failure', async () => {
+it('asks again after a failure, and once', async () => {
   const fake = fakeEmbedder()
-  let failures = 1
+  let calls = 0
   const cached = cachedEmbedder({
     ...fake,
     embed: async (texts, mode) => {
-      if (failures-- > 0) throw new Error('down')
+      if (++calls === 1) throw new Error('down')
       return fake.embed(texts, mode)
     },
   })
   await expect(cached.embed(['a'], 'document')).rejects.toThrow('down')
-  expect(await cached.embed(['a'], 'document')).toHaveLength(1)
+  for (let call = 0; call < 3; call++) expect(await cached.embed(['a'], 'document')).toHaveLength(1)
+  expect(calls).toBe(2)
+})
+
+it('lets a call stop that waits for what another one asked', async () => {
+  const cached = cachedEmbedder({ ...fakeEmbedder(), embed: () => new Promise(() => {}) })
+  void cached.embed(['a'], 'query')
+  const stop = new AbortController()
+  const waiting = cached.embed(['a'], 'query', { signal: stop.signal })
+  stop.abort(new Error('enough'))
+  await expect(waiting).rejects.toThrow('enough')
 })
 
 it('remembers no answer that lacks a vector', async () => {

@@ -130,6 +130,35 @@ it('stops when it is told to', async () => {
   await expect(answer).rejects.toThrow('enough')
 })
 
+it('ends the request under way when it is told to stop', () => {
+  const asked: AbortSignal[] = []
+  const fetch = (_: unknown, { signal }: { signal: AbortSignal }) => {
+    asked.push(signal)
+    return new Promise<Response>(() => {})
+  }
+  const stop = new AbortController()
+  const embedder = httpEmbedder({ ...options('http://localhost/v1'), fetch: fetch as never })
+  void embedder.embed(['a'], 'document', { signal: stop.signal })
+  expect(asked.map(({ aborted }) => aborted)).toEqual([false])
+  stop.abort()
+  expect(asked.map(({ aborted }) => aborted)).toEqual([true])
+})
+
+it('waits as long as a server asks, and by itself only where none does', async () => {
+  const waits: number[] = []
+  const backoff = (attempt: number): number => {
+    waits.push(attempt)
+    return 0
+  }
+  const url = await serve(
+    () => ({ status: 429, headers: { 'retry-after': '0' } }),
+    () => ({ status: 503 }),
+    good,
+  )
+  await httpEmbedder({ ...options(url), backoff }).embed(['a'], 'document')
+  expect(waits).toEqual([2])
+})
+
 it('sends less at once to a server that takes less', async () => {
   const url = await serve((input) => (input.length > 10 ? { status: 413 } : good(input)))
   const embedder = httpEmbedder(options(url))
