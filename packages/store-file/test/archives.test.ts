@@ -1,5 +1,11 @@
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { conversationKey, conversationType, sessionSummaryKey, sessionSummaryType } from '@recall/core'
+import {
+  conversationKey,
+  conversationType,
+  type JsonObject,
+  sessionSummaryKey,
+  sessionSummaryType,
+} from '@recall/core'
 import { expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { archiveRows } from '../src/documents/archive-index.ts'
@@ -57,5 +63,18 @@ it('a file with so long a number that none can follow it is no archive, and dist
   expect(bad.map(({ message }) => message)).toEqual([
     'memory/conversations/conversation-20261127153000123.md is not read',
   ])
+  await memory.close()
+})
+
+it('a filter looks into the body of an archive, wherever it names it', async () => {
+  const { memory } = await openWithArchives(3)
+  const found = async (filters: JsonObject) =>
+    (await memory.search('episodic', { filters })).map(({ key }) => key).sort()
+  const second = { body: { contains: 'number 2 ' } }
+  const keysOf = (...numbers: number[]) => numbers.map((n) => conversationKey(`s${n}`))
+  expect(await found(second)).toEqual(keysOf(2))
+  expect(await found({ $not: second })).toEqual(keysOf(1, 3))
+  expect(await found({ $or: [{ messageCount: 1 }, second] })).toEqual(keysOf(1, 2))
+  expect(await found({ topics: ['storm'], body: { exists: false } })).toEqual([])
   await memory.close()
 })
