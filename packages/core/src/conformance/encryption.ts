@@ -37,6 +37,8 @@ export const encryption: Theme = {
         expect(await keysFound(memory, 'long-term', { filters: { key: 'key' } })).toEqual(['key'])
         expect(await keysFound(memory, 'long-term', { tags: ['t'] })).toEqual(['key'])
         expect(await keysFound(memory, 'long-term', { filters: { encrypted: true } })).toEqual(['key'])
+        await memory.write('long-term', 'large', 'x'.repeat(100_000), { encrypt: true })
+        expect(await keysFound(memory, 'long-term', { filters: { encrypted: false } })).toEqual(['plain'])
         const [match] = await memory.search('long-term', { tags: ['t'] })
         expect(match?.value).toEqual(value)
       },
