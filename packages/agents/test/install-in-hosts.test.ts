@@ -134,6 +134,40 @@ it('OpenCode is told for the session, and not for the title and the summary that
   expect(await systemOf('You are OpenCode.')).toBe('the pool leaks\n\n\nYou are OpenCode.')
 })
 
+it('OpenCode says which session rests and which is compacted, and where', async () => {
+  const home = await temporaryFolder()
+  const heard = join(home, 'heard')
+  const hooks = await openCodePlugin(
+    home,
+    `process.stdin.on('data', (told) =>
+      require('fs').appendFileSync(${JSON.stringify(heard)}, process.argv[3] + ' ' + told + '\\n'))`,
+  )
+  await hooks.event({ event: { type: 'session.updated', properties: { info: { id: 's' } } } })
+  await hooks.event({ event: { type: 'session.idle', properties: { sessionID: 's' } } })
+  await hooks['experimental.session.compacting']({ sessionID: 's' })
+  const told = JSON.stringify({ host: 'opencode', session_id: 's', cwd: home })
+  expect(readFileSync(heard, 'utf8')).toBe(`stop ${told}\npre-compact ${told}\n`)
+})
+
+it('OpenCode asks once for what a session is told, and anew when that was deleted', async () => {
+  const home = await temporaryFolder()
+  const asked = JSON.stringify(join(home, 'asked'))
+  const hooks = await openCodePlugin(
+    home,
+    `const fs = require('fs')
+    fs.appendFileSync(${asked}, '.')
+    console.log('asked' + fs.readFileSync(${asked}))`,
+  )
+  const told = async (): Promise<string | undefined> => {
+    const output = { system: [''] }
+    await hooks['experimental.chat.system.transform']({ sessionID: 's' }, output)
+    return output.system[0]?.trim()
+  }
+  expect([await told(), await told()]).toEqual(['asked.', 'asked.'])
+  await hooks.event({ event: { type: 'session.deleted', properties: { info: { id: 's' } } } })
+  expect(await told()).toBe('asked..')
+})
+
 describe('a prompt in OpenCode', () => {
   const echo = `process.stdin.on('data', (told) => {
     const { session_id, prompt } = JSON.parse(told)
