@@ -283,9 +283,24 @@ it('says in a dry run what would happen and changes nothing', async () => {
 })
 
 describe('custom targets', () => {
-  it('need a name and edits', () => {
-    expect(() => asTarget({}, 'mine.mjs')).toThrow(/docs\/hosts\.md/)
-    expect(() => asTarget({ name: 'claude', edits: () => [] }, 'mine.mjs')).toThrow(/built-in/)
+  it.each([
+    [undefined, 'it exports no `target`'],
+    [{}, '`name` must be'],
+    [{ name: '-mine', edits: () => [] }, '`name` must be'],
+    [{ name: 'my agent', edits: () => [] }, '`name` must be'],
+    [{ name: 'mine', edits: [] }, '`edits` must be a function'],
+    [{ name: 'claude', edits: () => [] }, "'claude' is the name of a built-in target"],
+  ])('are refused with what is wrong with them: %j', (value, problem) => {
+    expect(() => asTarget(value, 'mine.mjs')).toThrow(`mine.mjs is no target: ${problem}`)
+  })
+
+  it('need a name and edits, and keep what else they say', () => {
+    const edits = () => []
+    const plain = asTarget({ name: 'mine', edits }, 'mine.mjs')
+    expect(plain).toEqual({ name: 'mine', title: 'mine', edits, isInstalled: expect.any(Function) })
+    expect(plain.isInstalled(machineIn('/'))).toBe(true)
+    const whole = { name: 'mine', title: 'My agent', isInstalled: () => false, edits, notes: () => ['now'] }
+    expect(asTarget(whole, 'mine.mjs')).toEqual(whole)
   })
 
   it('are installed as built-in ones are', async () => {
