@@ -420,6 +420,7 @@ describe('a host is found, and wired, where its folder lies', () => {
     ['windsurf', '~/AppData/Roaming/devin', '~/AppData/Roaming/devin/mcp_config.json', {}, 'win32'],
     ['aider', '~/.aider', '~/.aider.conf.yml', {}],
     ['aider', '~/.aider.conf.yml', '~/.aider.conf.yml', {}],
+    ['generic', '~/.agents', '~/.agents/skills/recall/SKILL.md', {}],
   ])('%s in %s, with its settings in %s', (name, folder, settings, env, platform) => {
     const target = targets.find((each) => each.name === name) as Target
     const place = machine([folder.replace('~', home)], env, platform)
