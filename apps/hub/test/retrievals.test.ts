@@ -5,6 +5,8 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
+import type { HubParts, Retrieval } from '../src/hub.ts'
+import { createRetrievalLog } from '../src/pipelines/note-retrievals.ts'
 import { gate, gated } from './held-statements.ts'
 import { type Engine, emptyTables, engines, lesson, noLimits } from './support.ts'
 
@@ -49,9 +51,11 @@ describe.each(engines)('what searches return, with %s', (_, openEngine) => {
   it('is recorded while the search is answered, and seen by whatever is asked next', async () => {
     const { author, reader, id } = await openHub()
     expect(await reader.search(lesson('redis'))).toHaveLength(1)
-    expect(await author.search(lesson('redis'))).toMatchObject([{ retrieval_count: 1 }])
+    // The author's own search counts nothing.
+    for (let i = 0; i < 2; i++)
+      expect(await author.search(lesson('redis'))).toMatchObject([{ retrieval_count: 1 }])
     await author.get(id)
-    expect(await countEvents()).toBe(2)
+    expect(await countEvents()).toBe(3)
     expect(logged.filter(({ level }) => level === 'error')).toEqual([])
   })
 
@@ -151,6 +155,25 @@ describe.each(engines)('what searches return, with %s', (_, openEngine) => {
     await Promise.all(Array.from({ length: 150 }, () => reader.search(lesson('redis'))))
     await hub.settled()
     expect(await countEvents()).toBe(150)
+  })
+
+  it('counts for each trusted agent that found it, also where they are recorded together', async () => {
+    const { hub, author, reader, id } = await openHub()
+    const { id: other } = await registerAgent({ url: 'http://localhost', fetch: hub.fetch }, 'other')
+    const parts = { database: engine.database, clock: Date.now, call: (run: () => unknown) => run() }
+    const retrievals = createRetrievalLog(parts as unknown as HubParts, (line) => logged.push(line))
+    const found = [{ id, similarity: 1, trustLevel: 1 }]
+    const noted = [(await reader.whoami()).id, other].map((searcher) =>
+      retrievals.note({
+        searcher: { id: searcher, tier: 'trusted' },
+        query: 'q',
+        found,
+      } as unknown as Retrieval),
+    )
+    await Promise.all(noted)
+    await retrievals.settled()
+    expect(logged.filter(({ level }) => level === 'error')).toEqual([])
+    expect(await author.search(lesson('redis'))).toMatchObject([{ retrieval_count: 2 }])
   })
 
   it('is recorded once when the promotion that follows is in the way of others', async () => {
