@@ -79,6 +79,8 @@ describe.each(engines)('the nearest memories on %s', (engineName, open) => {
     const search = nearestMemories(first, second)
     const [near, spared] = await search(database, asked, { model, agent: bob, enough: 0.9 })
     expect([names(near), names(spared)]).toEqual([['nearer', 'near'], []])
+    const [, exact] = await search(database, [0, 0, 1], { model, agent: bob, enough: 1 })
+    expect(names(exact)).toEqual([])
     const [, looked] = await search(database, asked, { model, agent: bob, enough: 1.1 })
     expect(names(looked)).toHaveLength(3)
   })
