@@ -78,6 +78,15 @@ describe.each(engines)('what searches return, with %s', (_, openEngine) => {
     expect(await author.search(lesson('redis'))).toMatchObject([{ retrieval_count: 1 }])
   })
 
+  it('is forgotten after that, however much it is', async () => {
+    const { hub, reader, id } = await openHub()
+    await engine.database.execute(sql`
+      insert into retrieval_events (agent_id, memory_id, query, similarity, created_at)
+      select ${(await reader.whoami()).id}::uuid, ${id}::uuid, 'redis', 1, '2020-01-01' from generate_series(1, 2001)`)
+    expect(await hub.maintain()).toMatchObject({ forgottenQuestions: 2001 })
+    expect(await countEvents()).toBe(0)
+  })
+
   it('is not recorded of a search that shows its head alone', async () => {
     const { hub } = await openHub()
     const { apiKey } = await registerAgent({ url: 'http://localhost', fetch: hub.fetch }, 'watcher')
