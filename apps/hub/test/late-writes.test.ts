@@ -114,4 +114,30 @@ describe.each(engines)('a write that is late on %s', (_, open) => {
       expect(await kept()).toBe(1)
     }
   })
+
+  it('is not kept in place of an attempt with another body that took it for dead and runs still', async () => {
+    let now = Date.UTC(2026, 0, 1)
+    const hold = async () => {
+      const [reached, arrives] = [gate(), gate()]
+      const holding = gated(database(), writes, async (write) => {
+        reached.open()
+        await arrives.opened
+        return write()
+      })
+      const patient = { ...noLimits, databaseTimeoutMs: 60_000 }
+      return { reached, arrives, via: await openHub(holding, patient, { clock: () => now }) }
+    }
+    const [slow, next] = [await hold(), await hold()]
+    const first = save(slow.via)
+    await slow.reached.opened
+    now += 60 * 60 * 1000
+    const second = save(next.via, 'nginx')
+    await next.reached.opened
+    slow.arrives.open()
+    expect((await first).status).toBe(422)
+    next.arrives.open()
+    expect((await second).status).toBe(201)
+    const contents = await database().select({ content: memories.content }).from(memories)
+    expect(contents).toEqual([{ content: body('nginx').content }])
+  })
 })
