@@ -251,6 +251,8 @@ describe.skipIf(!serverUrl)('requests at the same moment', () => {
     })
     expect(await Promise.all(done)).toMatchObject(['tombstone', { status: 'saved' }, 1])
     expect(await server.database.$count(memories, isNotNull(memories.duplicateOf))).toBe(0)
+    expect(await server.database.$count(memories, isNotNull(memories.embedding))).toBe(2)
+    expect(await server.database.$count(memories, eq(memories.quality, 0))).toBe(3)
     expect(await server.database.$count(memoryLinks)).toBe(0)
   })
 

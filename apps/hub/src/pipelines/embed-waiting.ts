@@ -121,16 +121,17 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
     database.transaction(async (transaction) => {
       const left = await lockLinked(transaction, links)
       const isLeft = left.some(({ memory }) => memory.id === values.duplicateOf)
+      // When it was written it may have repeated what its author had deleted in quarantine.
+      const original = sql`coalesce(${memories.duplicateOf}, ${isLeft ? values.duplicateOf : null}::uuid)`
       const [kept] = await transaction
         .update(memories)
         .set({
           ...values,
-          // When it was written it repeated what its author had deleted in quarantine.
-          duplicateOf: sql`coalesce(${memories.duplicateOf}, ${isLeft ? values.duplicateOf : null}::uuid)`,
+          duplicateOf: original,
           // A memory that was put in quarantine meanwhile stays there.
           quality: sql`case
             when ${memories.quality} <= -2 then ${memories.quality}
-            when ${memories.duplicateOf} is not null then -1
+            when ${original} is not null then -1
             else ${values.quality}::smallint end`,
           embeddingModel: embedder.model,
           embedAfter: null,

@@ -31,8 +31,8 @@ export interface Stored {
 }
 
 /**
- * Judges a memory by its vector: its neighbours, its links and its first quality. Of two that say the same the later
- * one is the copy.
+ * Judges a memory by its vector: its neighbours, its links and its first quality, if it is no copy. Of two that say the
+ * same the later one is the copy, and of low signal, unless the other one is deleted before this one is stored.
  *
  * @param content what the vector was made of
  */
@@ -47,7 +47,7 @@ export async function judgeMemory(
   const near = links.map(({ memory }) => memory)
   const repeated = links.filter((link) => isCopy(hub, link) && !link.isLater).map(({ memory }) => memory.id)
   const duplicateOf = await originalAmong(hub, author, repeated)
-  const quality = author.tier === 'unverified' || duplicateOf || isTemplate(hub, author, near) ? -1 : 0
+  const quality = author.tier === 'unverified' || isTemplate(hub, author, near) ? -1 : 0
   const crowded = isCrowd(hub, author, around)
   return { links, values: { embedding: vector, quality, crowded, duplicateOf } }
 }

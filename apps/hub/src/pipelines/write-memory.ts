@@ -157,6 +157,10 @@ const insertMemory = prepared<{ id: string | null; model: string | null; mayWrit
     select id from memories
     where agent_id = ${placeholder('agent')}::uuid and words_digest = ${placeholder('words')} and quality <= -2
     order by created_at, id limit 1 for key share
+  ), original as (
+    select coalesce(
+      (select id from withdrawn), (select id from linked where id = ${placeholder('duplicateOf')}::uuid)
+    ) as id
   ), author as materialized (
     select a.id from agents a where a.id = ${placeholder('agent')}::uuid and a.disabled_at is null for share
   ), kept as (
@@ -166,12 +170,9 @@ const insertMemory = prepared<{ id: string | null; model: string | null; mayWrit
       ${placeholder('content')}, array(select jsonb_array_elements_text(${placeholder('tags')}::text::jsonb)),
       ${placeholder('sourceUrl')}, to_timestamp(${placeholder('now')}::float8 / 1000),
       ${placeholder('vector')}::text::vector, ${placeholder('model')},
-      case when exists (select from withdrawn) then -1 else ${placeholder('quality')}::smallint end,
-      ${placeholder('crowded')}::boolean,
-      coalesce(
-        (select id from withdrawn), (select linked.id from linked where linked.id = ${placeholder('duplicateOf')}::uuid)
-      )
-    from author where ${currentModel} = ${placeholder('model')}
+      case when original.id is null then ${placeholder('quality')}::smallint else -1 end,
+      ${placeholder('crowded')}::boolean, original.id
+    from author, original where ${currentModel} = ${placeholder('model')}
       and (${placeholder('key')}::text is null or exists (select from claimed))
     returning id
   ), links as (
