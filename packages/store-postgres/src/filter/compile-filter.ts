@@ -9,39 +9,38 @@ import { type ChangingMetadata, changingMetadata, comparableJson } from './filte
  * Names, paths and operands are parameters: nothing in a filter becomes SQL text.
  */
 export function compileFilter(filter: Filter): SQL {
-  return compile(filter, entryMember, 0)
+  return compile(filter, entryMember)
 }
 
 /** The JSON at a path, or SQL null if there is none. */
 type LookUp = (path: readonly string[]) => SQL
 
-function compile(filter: Filter, lookUp: LookUp, depth: number): SQL {
+function compile(filter: Filter, lookUp: LookUp): SQL {
   switch (filter.kind) {
     case 'all':
-      return joined(filter.filters, 'and', lookUp, depth)
+      return joined(filter.filters, 'and', lookUp)
     case 'any':
-      return joined(filter.filters, 'or', lookUp, depth)
+      return joined(filter.filters, 'or', lookUp)
     case 'not':
-      return sql`not ${compile(filter.filter, lookUp, depth)}`
+      return sql`not ${compile(filter.filter, lookUp)}`
     case 'compare':
       return compare(lookUp(filter.path), filter.operator, filter.operand)
     case 'element': {
-      const item = sql.raw(`item${depth}.value`)
-      const matches = compile(filter.filter, (path) => memberAt(item, path), depth + 1)
-      return someElement(lookUp(filter.path), sql.raw(`item${depth}`), matches)
+      // An element within one hides it, and what is said of the inner one asks for nothing of the outer one.
+      const matches = compile(filter.filter, (path) => memberAt(sql`item.value`, path))
+      return someElement(lookUp(filter.path), sql`item`, matches)
     }
   }
 }
 
-function joined(filters: readonly Filter[], operator: 'and' | 'or', lookUp: LookUp, depth: number): SQL {
+function joined(filters: readonly Filter[], operator: 'and' | 'or', lookUp: LookUp): SQL {
   if (filters.length === 0) return operator === 'and' ? sql`true` : sql`false`
-  const parts = filters.map((part) => compile(part, lookUp, depth))
+  const parts = filters.map((part) => compile(part, lookUp))
   return sql`(${sql.join(parts, sql.raw(` ${operator} `))})`
 }
 
 function entryMember(path: readonly string[]): SQL {
-  const [first, ...rest] = path
-  if (first === undefined) return sql`${entries.fields}`
+  const [first = '', ...rest] = path
   const own = memberAt(sql`${entries.fields}`, path)
   if (!isChanging(first)) return own
   const changing = memberAt(changingColumns[first], rest)
