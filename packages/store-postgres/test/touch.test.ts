@@ -48,4 +48,17 @@ describe.each(engines)('an access on %s', (_, open) => {
     await store.touch([entry], 150)
     expect(await store.get(entry, 149)).toMatchObject({ accessedAt: 50, accessCount: 2, expiresAt: 150 })
   })
+
+  it('shows in what a filter finds from then on', async () => {
+    await emptyTables(engine.database)
+    const memory = createMemoryManager({ stores: createPostgresStore(engine.database) })
+    await memory.write('long-term', 'read', 1)
+    await memory.write('long-term', 'left', 1)
+    await memory.read('long-term', 'read')
+    const keysWith = async (accessCount: number) => {
+      const found = await memory.search('long-term', { filters: { accessCount } }, { touch: false })
+      return found.map(({ key }) => key)
+    }
+    expect([await keysWith(0), await keysWith(1)]).toEqual([['left'], ['read']])
+  })
 })
