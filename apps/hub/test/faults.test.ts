@@ -313,10 +313,11 @@ describe.skipIf(!serverUrl)('faults', () => {
       const [name = ''] = await counts.keys('*-get:*')
       return Number(await counts.get(name))
     }
-    expect(await askAndCount()).toBe(1)
+    // On a slow machine the hub may not wait for an answer of Redis.
+    const counted = await until(askAndCount, (count) => count > 0)
     gate.forget()
-    expect(await askAndCount()).toBe(1)
-    await until(askAndCount, (count) => count > 1)
+    expect(await askAndCount()).toBe(counted)
+    await until(askAndCount, (count) => count > counted)
   })
 
   describe('an embedding provider', () => {
