@@ -8,6 +8,7 @@ import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/
 import { template } from '../../../packages/store-postgres/test/template.ts'
 import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { createHub, type RunningHub } from '../src/create-hub.ts'
+import { type ApiDocument, describedBy } from './as-described.ts'
 
 export interface Engine {
   database: Database
@@ -75,9 +76,12 @@ export async function openHub(
 ): Promise<TestHub> {
   const hub = await createHub(parseConfig(settings), { database, embedder, ...(clock ? { clock } : {}) })
   // What a search returned is recorded while it is answered: tests look at what is recorded.
+  let check: ReturnType<typeof describedBy> | undefined
   const fetch = async (request: Request): Promise<Response> => {
     const answer = await hub.fetch(request)
     await hub.settled()
+    check ??= await checkOf(hub, request)
+    await check?.(request, answer)
     return answer
   }
   const http = { url: 'http://localhost', fetch, retries: 0 }
@@ -104,6 +108,12 @@ export async function openHub(
       )
     },
   }
+}
+
+/** A check of answers against the hub's own description, unless it refuses whoever sent the request. */
+async function checkOf(hub: RunningHub, { url, headers }: Request) {
+  const api = await hub.fetch(new Request(new URL('/openapi.json', url), { headers }))
+  return api.ok ? describedBy((await api.json()) as ApiDocument) : undefined
 }
 
 /** Every call that the API description names. */

@@ -2,6 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import type { Hub } from '../hub.ts'
 import { hasCurrentModel } from '../pipelines/current-model.ts'
 import { newRoutes } from './app.ts'
+import { answers } from './describe.ts'
 
 const healthSchema = z.object({
   status: z.enum(['ok', 'degraded']),
@@ -45,7 +46,7 @@ export function systemRoutes(hub: Hub, state: { draining: boolean }) {
       path: '/api/v1/health',
       summary: 'Whether the hub works',
       responses: {
-        200: { description: 'It does', content: { 'application/json': { schema: healthSchema } } },
+        ...answers(200, healthSchema, 'It does'),
         503: { description: 'It does not', content: { 'application/json': { schema: healthSchema } } },
       },
     }),
