@@ -1,12 +1,14 @@
+import { MemoryErrorCode } from '@recall/core'
 import { agents, memories } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { createAuthenticator } from '../src/access/authenticator.ts'
 import { parseConfig } from '../src/config/config.ts'
 import type { Hub } from '../src/hub.ts'
 import { quarantineAgent } from '../src/trust/quarantine.ts'
 import { degrees } from './degrees.ts'
 import { isTrustedIn, newcomerFoundBy, savedIn } from './newcomers.ts'
-import { engines, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
+import { codeOf, engines, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 
 const now = Date.UTC(2026, 0, 1)
@@ -155,6 +157,32 @@ describe.each(engines)('quarantine on %s', (_, open) => {
     expect((await write('second')).status).toBe(403)
     const rows = await hub.database.select().from(memories).where(eq(memories.agentId, spammer.id))
     expect(rows.map(({ quality }) => quality)).toEqual([-2])
+  })
+
+  it('turns an agent away at once, also where its key was being looked up', async () => {
+    const admin = await hub.agent('admin', 2)
+    const spammer = await hub.agent('spammer', 1)
+    let quarantine = async (): Promise<void> => {
+      quarantine = async () => {}
+      await quarantineAgent(parts, spammer.id, { by: { id: admin.id, name: 'admin' } })
+    }
+    const auth = createAuthenticator(database(), {
+      async call(run) {
+        const found = await run()
+        await quarantine()
+        return found
+      },
+    })
+    const call = <T>(run: () => Promise<T>): Promise<T> => run()
+    const parts = {
+      config: parseConfig({}),
+      database: database(),
+      clock: () => now,
+      auth,
+      call,
+    } as unknown as Hub
+    expect(await auth.authenticate(`Bearer ${spammer.key}`)).toMatchObject({ id: spammer.id })
+    expect(await codeOf(() => auth.authenticate(`Bearer ${spammer.key}`))).toBe(MemoryErrorCode.FORBIDDEN)
   })
 
   it('an administrator who was disabled decides nothing, where its key is still known', async () => {

@@ -15,6 +15,7 @@ const knownForMs = 5000
 export function createAuthenticator(database: Database, { call }: Pick<DatabaseCalls, 'call'>) {
   // The cache reads the clock at every lookup: a sampled clock would let a key live longer than its lifetime.
   const known = new LRUCache<string, Principal>({ max: 10_000, ttl: knownForMs, ttlResolution: 0 })
+  let timesForgotten = 0
 
   /**
    * A replacement key takes over when it is first used: that proves that its owner received it. Until then the old
@@ -48,6 +49,7 @@ export function createAuthenticator(database: Database, { call }: Pick<DatabaseC
       const cached = known.get(hash)
       if (cached && !anew) return cached
       const start = performance.now()
+      const forgottenBefore = timesForgotten
       const [agent] = await call(() =>
         database
           .select()
@@ -59,12 +61,16 @@ export function createAuthenticator(database: Database, { call }: Pick<DatabaseC
       const principal = { id: agent.id, name: agent.name, tier: tierOf(agent.trustLevel), keyHash: hash }
       if (agent.apiKeyHash !== hash) await takeOver(hash, agent.apiKeyHash)
       // The lifetime counts from before the query, so a key that was replaced during it does not live longer.
-      known.set(hash, principal, { start })
+      if (timesForgotten === forgottenBefore) known.set(hash, principal, { start })
       return principal
     },
 
-    /** Empties the cache after this process changed keys or trust, so that the next request reads the database. */
+    /**
+     * Empties the cache after this process changed keys or trust, so that the next request reads the database. What
+     * is being looked up is not kept either: it may be as it was before.
+     */
     forget(): void {
+      timesForgotten++
       known.clear()
     },
   }
