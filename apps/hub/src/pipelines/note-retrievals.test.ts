@@ -27,3 +27,20 @@ it('records 25 searches together at most, and whoever comes when 50 wait has to 
   await retrievals.settled()
   expect(together).toEqual([1, 25, 25])
 })
+
+it('goes on after a log that failed: nobody who waits fails with it, and the next searches are recorded', async () => {
+  let calls = 0
+  const call = async (): Promise<never> => {
+    calls++
+    throw new Error('refused')
+  }
+  const retrievals = createRetrievalLog({ call, clock: Date.now } as unknown as HubParts, () => {
+    throw new Error('full')
+  })
+  const retrieval = { searcher: { tier: 'unverified' }, query: 'redis', found: [] } as unknown as Retrieval
+  for (let i = 1; i <= 2; i++) {
+    await retrievals.note(retrieval)
+    expect(await retrievals.during(async () => 'found')).toBe('found')
+    expect(calls).toBe(i)
+  }
+})

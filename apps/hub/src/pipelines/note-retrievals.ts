@@ -25,8 +25,13 @@ export function createRetrievalLog(hub: HubParts, log: Log): RetrievalLog {
   let running = 0
 
   const record = async (together: readonly Retrieval[]): Promise<void> => {
-    const orLog = (event: string) => (error: { code?: string; name: string }) =>
-      log({ level: 'error', event, searches: together.length, code: error.code, name: error.name })
+    const orLog = (event: string) => (error: { code?: string; name: string }) => {
+      try {
+        log({ level: 'error', event, searches: together.length, code: error.code, name: error.name })
+      } catch {
+        // A log that fails costs its line: all later searches wait for this one.
+      }
+    }
     await insertRetrievals(hub, together).catch(orLog('retrievals lost'))
     // Whoever is not promoted now is by the next retrieval, or by maintenance.
     await promoteAuthors(hub, authorsToPromote(together)).catch(orLog('promotion failed'))
