@@ -49,6 +49,24 @@ export const searchFilters: Theme = {
       expect(await found(memory, { expiresAt: null, scope: 'episodic' })).toBe('own plain')
     }),
 
+    law('A filter sees the metadata of an entry as they are now.', async ({ memory, time }) => {
+      const start = time.clock()
+      await keep(memory, { left: 1, read: 1, written: 1 })
+      time.advance(1000)
+      await memory.read('episodic', 'read')
+      await memory.write('episodic', 'written', 2, { type: 'note', ttl: 5000 })
+      expect(await found(memory, { accessCount: 1 })).toBe('read')
+      expect(await found(memory, { accessedAt: { gt: start } })).toBe('read written')
+      expect(await found(memory, { updatedAt: start })).toBe('left read')
+      expect(await found(memory, { type: null, expiresAt: null })).toBe('left read')
+      time.advance(1000)
+      await memory.search('episodic', { filters: { accessCount: 1 } })
+      await memory.read('episodic', 'written')
+      expect(await found(memory, { accessCount: 1 })).toBe('written')
+      expect(await found(memory, { accessCount: { gte: 1 }, accessedAt: start + 2000 })).toBe('read written')
+      expect(await found(memory, { expiresAt: { gt: start + 6000 } })).toBe('written')
+    }),
+
     law('A search by tags finds the entries that carry all of them.', async ({ memory }) => {
       await memory.write('long-term', 'ab', 1, { tags: ['a', 'b'] })
       await memory.write('long-term', 'a', 2, { tags: ['a'] })
