@@ -68,4 +68,21 @@ describe.each(engines)('discoveries on %s', (_, open) => {
     await hub.request('POST', `/api/v1/admin/quarantine/${good}`, { key: admin.key })
     expect([await shown(50), await shown(-50)]).toEqual([[repeating], [like]])
   })
+
+  it.each([
+    ['what is good', true],
+    ['what their author said', false],
+  ])('are not crowded by %s, however much lies around them', async (_, isGood) => {
+    const settings = { ...noLimits, thresholds: { crowd: 0.5 } }
+    const hub = await openHub(database(), settings, { embedder: degrees })
+    const bob = await hub.agent('bob')
+    // Cosines: 0.74 of 42 degrees and 0.52 of 59; no two of them are linked as copies.
+    for (const [i, angle] of [42, -42, 59].entries()) {
+      const author = isGood ? await hub.agent(`author${i}`, 1) : bob
+      await author.save({ content: degrees.text(angle), tags })
+    }
+    const { id } = await bob.save({ content: degrees.text(0), tags })
+    const found = await (await hub.agent('reader')).search('0 degrees')
+    expect(found.map((each) => each.id)).toContain(id)
+  })
 })
