@@ -1,0 +1,24 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createPostgresStore } from '../src/postgres-store.ts'
+import { type Engine, emptyTables, engines, plainEntry } from './support.ts'
+
+describe.each(engines)('an archive on %s', (_, open) => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await open()
+  })
+  afterAll(() => engine.close())
+  beforeEach(() => emptyTables(engine.database))
+
+  it('keeps what is put there as it is given, also in place of an earlier copy', async () => {
+    const { cold } = createPostgresStore(engine.database)
+    const copies = [
+      plainEntry('key', { createdAt: 10, updatedAt: 50, accessedAt: 50, accessCount: 7 }),
+      plainEntry('key', { createdAt: 20, updatedAt: 30, accessedAt: 40, accessCount: 2 }),
+    ]
+    for (const copy of copies) {
+      await cold.put(copy, { overwrite: true, now: 60 })
+      expect(await cold.get(copy, 60)).toEqual(copy)
+    }
+  })
+})
