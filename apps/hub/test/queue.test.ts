@@ -1,3 +1,4 @@
+import { connectHub } from '@recall/client'
 import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
 import { memories, memoryLinks, systemConfig } from '@recall/store-postgres'
@@ -150,6 +151,33 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
     await ada.delete(earlier)
     expect(await database().select().from(memories)).toMatchObject([{ quality: 0, duplicateOf: null }])
   })
+
+  it.each(['earlier', 'later'] as const)(
+    'hides still what was hidden meanwhile: the %s of two',
+    async (which) => {
+      const queuing = await openHub(database(), { ...noLimits, embedAsync: true }, { clock: () => now })
+      const [ada, bob] = [await queuing.agent('ada', 1), await queuing.agent('bob', 1)]
+      const said = { content: lesson('redis'), tags: ['cache', 'restart'] }
+      const { id: earlier } = await ada.save(said)
+      now += 1000
+      const embedding = await openHub(database(), noLimits, { clock: () => now })
+      const { id: later } = await connectHub({
+        url: 'http://localhost',
+        fetch: embedding.fetch,
+        apiKey: bob.key,
+      }).save(said)
+      const hidden = { earlier, later }[which]
+      const held = gated(database(), /<=>/, async (look) => {
+        const found = await look()
+        await database().update(memories).set({ quality: -2 }).where(eq(memories.id, hidden))
+        return found
+      })
+      expect(await (await started(fakeEmbedder(), held)).embedWaiting()).toBe(1)
+      expect(await waiting()).toBe(0)
+      const [row] = await database().select().from(memories).where(eq(memories.id, hidden))
+      expect(row?.quality).toBe(-2)
+    },
+  )
 
   it('ends after the memory that it is at when the hub stops, and holds back none of the others', async () => {
     await fill()
