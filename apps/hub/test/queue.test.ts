@@ -6,6 +6,7 @@ import { eq, isNull, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
+import { degrees } from './degrees.ts'
 import { gated } from './held-statements.ts'
 import { engines, lesson, noLimits, openHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
@@ -178,6 +179,26 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
       expect(row?.quality).toBe(-2)
     },
   )
+
+  it.each([
+    ['is a copy itself', 10, 20, [-1, 0], null],
+    ['came later than its original', 20, 12, [0, -1], 0],
+  ])('marks nothing as a copy of what %s', async (_, second, third, qualities, original) => {
+    const asked = { embedder: degrees, clock: () => now }
+    const embedding = await openHub(database(), noLimits, asked)
+    const queuing = await openHub(database(), { ...noLimits, embedAsync: true }, asked)
+    const ids: string[] = []
+    // Cosines: 0.94 of 20 degrees, and 0.98 of 12.
+    for (const [i, angle] of [0, second, third].entries()) {
+      const author = await (i === 1 ? queuing : embedding).agent(`author${i}`, 1)
+      ids.push((await author.save({ content: degrees.text(angle), tags: ['angle', 'degree'] })).id)
+      now += 1000
+    }
+    expect(await (await started(degrees)).embedWaiting()).toBe(1)
+    const rows = await database().select().from(memories).orderBy(memories.createdAt)
+    expect(rows.map(({ quality }) => quality)).toEqual([0, ...qualities])
+    expect(rows[2]?.duplicateOf).toBe(original === null ? null : ids[original])
+  })
 
   it('ends after the memory that it is at when the hub stops, and holds back none of the others', async () => {
     await fill()
