@@ -107,6 +107,7 @@ describe('narrowingOf', () => {
 
   it.each<[JsonObject, JsonObject]>([
     [{ a: { $gte: 'x\u0000' } }, { a: 'x\u0000y' }],
+    [{ a: { $lt: 'x\u0000z' } }, { a: 'x\u0000y' }],
     [{ a: { $lt: 1e-323 } }, { a: 5e-324 }],
     [{ a: { $gt: 0.1 } }, { a: 0.10000000000000002 }],
     [{ a: { $contains: '\ud83d' } }, { a: '😀' }],
