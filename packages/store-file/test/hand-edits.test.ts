@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   utimesSync,
@@ -189,6 +190,17 @@ describe('what a person edits by hand', () => {
     expect(await keysOf(memory, 'harbour')).toEqual(['after'])
     expect(await memory.read('long-term', 'before')).toBe(null)
     rmSync(at('long-term/after.md'))
+    expect(await keysOf(memory, 'harbour')).toEqual([])
+    await memory.close()
+  })
+
+  it('may be the removal of a folder whose last file went before', async () => {
+    const { memory, at } = await open()
+    await memory.write('long-term', 'note', 'the harbour')
+    expect(await keysOf(memory, 'harbour')).toEqual(['note'])
+    rmSync(at('long-term/note.md'))
+    expect(await keysOf(memory, 'harbour')).toEqual([])
+    rmdirSync(at('long-term'))
     expect(await keysOf(memory, 'harbour')).toEqual([])
     await memory.close()
   })
