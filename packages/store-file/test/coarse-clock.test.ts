@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory } from '../src/open-file-memory.ts'
@@ -37,6 +37,28 @@ describe('on a disk that tells times in steps of two seconds', () => {
     expect(await next.search('episodic', { text: 'lighthouse' })).toEqual([])
     expect(await next.read('episodic', 'conversation:s1')).toMatchObject({ log: 2 })
     await next.close()
+  })
+
+  it.each([
+    ['just changed', false],
+    ['was just changed by a write of ours', true],
+  ])('an archive of long ago is read under its new name, although its folder %s', async (_, isByUs) => {
+    const { memory, at } = await open({ fileSystem })
+    const archive = (number: number): string => at(`conversations/conversation-00${number}.md`)
+    mkdirSync(at('conversations'), { recursive: true })
+    for (const number of [1, 2]) {
+      writeFileSync(archive(number), `---\nsession_id: s${number}\n---\n\n### User\n\nin the harbour\n`)
+      utimesSync(archive(number), 0, 0)
+    }
+    if (isByUs) utimesSync(at('conversations'), 0, 0)
+    expect(await memory.search('episodic', {})).toHaveLength(2)
+    if (isByUs) await memory.delete('episodic', 'conversation:s1')
+    expect(await memory.search('episodic', { text: 'lighthouse' })).toEqual([])
+
+    renameSync(archive(2), archive(3))
+    expect(await memory.search('episodic', { text: 'lighthouse' })).toEqual([])
+    expect(await memory.read('episodic', 'conversation:s2')).toMatchObject({ log: 3 })
+    await memory.close()
   })
 
   it('a search looks at a note that it finds twice, not as often as at one that goes on changing', async () => {
