@@ -44,6 +44,19 @@ it('leaves no edit in place unseen in a small folder beside it', async () => {
   expect(await memory.search('short-term', { text: 'lighthouse' })).toHaveLength(1)
 })
 
+it('knows a file that a person added before its own write, or between two of them', async () => {
+  const { memory, at } = await openLarge()
+  await memory.write('long-term', 'first', 'a rope')
+  expect(await keysOf(memory, 'lighthouse')).toEqual([])
+  writeFileSync(at('before'), 'the lighthouse')
+  await memory.write('long-term', 'second', 'a rope')
+  expect(await keysOf(memory, 'lighthouse')).toEqual(['before'])
+  await memory.write('long-term', 'third', 'a rope')
+  writeFileSync(at('between'), 'the lighthouse')
+  await memory.write('long-term', 'fourth', 'a rope')
+  expect((await keysOf(memory, 'lighthouse')).sort()).toEqual(['before', 'between'])
+})
+
 it('gives no hit for what a file said before it was edited in place', async () => {
   const { memory, at } = await openLarge()
   writeFileSync(at('note-7'), 'the lighthouse')
