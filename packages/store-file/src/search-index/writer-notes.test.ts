@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { isPosix } from '../../test/platform.ts'
 import { temporaryRoot } from '../../test/temporary-root.ts'
 import { defaultFileSystem, type FileSystem } from '../files/file-system.ts'
 import { openWriterNotes } from './writer-notes.ts'
@@ -35,5 +36,29 @@ it('clears its notes and goes on where Windows refuses to shorten a file that is
   expect(seen()).toEqual([])
   notes.add('c.md')
   expect(seen()).toEqual(['c.md'])
+  notes.close(false)
+})
+
+it('leaves its notes to others when it is closed before their files are indexed, and else none', () => {
+  const folder = temporaryRoot()
+  const others = openWriterNotes(defaultFileSystem, folder)
+  for (const [keep, left] of [
+    [false, []],
+    [true, ['a.md']],
+  ] as const) {
+    const notes = openWriterNotes(defaultFileSystem, folder)
+    notes.add('a.md')
+    notes.close(keep)
+    expect(others.others().paths).toEqual(left)
+  }
+})
+
+it.runIf(isPosix)('goes on in a new file when its own is deleted', () => {
+  const folder = join(temporaryRoot(), 'writers')
+  const notes = openWriterNotes(defaultFileSystem, folder)
+  notes.add('a.md')
+  rmSync(folder, { recursive: true })
+  notes.add('b.md')
+  expect(openWriterNotes(defaultFileSystem, folder).others().paths).toEqual(['b.md'])
   notes.close(false)
 })
