@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createMemoryManager, type Entry } from '@recall/core'
+import { thisProcess } from '@recall/core/process'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
@@ -170,6 +171,22 @@ it('finds a file that the listing of its folder passed over, as when it is repla
   rmSync(join(root, 'memory/long-term/noted.md'))
   expect(await matchesOf(memory)).toBe(before)
   await memory.close()
+})
+
+it('leaves what is unfinished to its journal, and else removes it', async () => {
+  const root = temporaryRoot()
+  await fill(root, 1)
+  const unfinished = join(root, 'memory/long-term', `.tmp-999999999-${thisProcess().place}00`)
+  const journal = join(internal(root), 'journal.json')
+  writeFileSync(unfinished, 'a buoy')
+  writeFileSync(journal, '{}')
+  const store = await openFileStore({ root })
+  store.index.update()
+  expect(existsSync(unfinished)).toBe(true)
+  rmSync(journal)
+  store.index.update()
+  expect(existsSync(unfinished)).toBe(false)
+  await store.close()
 })
 
 it('takes no namespace for missing that another process made while every file was looked at', async () => {
