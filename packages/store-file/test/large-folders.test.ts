@@ -1,6 +1,9 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
+import { openFileMemory } from '../src/open-file-memory.ts'
+import { internal } from './index-answers.ts'
 import { keysOf, open } from './memory-in-files.ts'
 
 /** More notes than are looked at one by one before every search, on a disk that tells of no change. */
@@ -17,12 +20,19 @@ async function openLarge() {
       return defaultFileSystem.opendirSync(path)
     },
   }
-  const { memory, at } = await open({ fileSystem })
+  const { root, memory, at } = await open({ fileSystem })
   mkdirSync(at('long-term'), { recursive: true })
   for (let i = 0; i < 2001; i++)
     writeFileSync(at(`long-term/note-${i}.md`), i === 7 ? 'the harbour' : 'a rope')
   expect(await keysOf(memory, 'harbour')).toEqual(['note-7'])
-  return { memory, at: (name: string, folder = 'long-term') => at(`${folder}/${name}.md`), listed }
+  const reopen = () => openFileMemory({ root, fileSystem })
+  return {
+    memory,
+    at: (name: string, folder = 'long-term') => at(`${folder}/${name}.md`),
+    listed,
+    root,
+    reopen,
+  }
 }
 
 it('is listed again only when a file comes or goes, which the next search knows', async () => {
@@ -70,4 +80,22 @@ it.each([61_000, -1000])('is looked at file by file when the clock has moved by 
   expect(await keysOf(memory, 'lighthouse')).toEqual([])
   vi.setSystemTime(Date.now() + passed)
   expect(await keysOf(memory, 'lighthouse')).toEqual(['note-3'])
+})
+
+it.each([
+  ['closed', []],
+  ['killed', ['note-3']],
+])('is looked at file by file by whoever follows a process that was %s: %j', async (end, found) => {
+  const { memory, at, root, reopen } = await openLarge()
+  const log = join(internal(root), 'index.db-wal')
+  writeFileSync(at('note-3'), 'the lighthouse')
+  copyFileSync(log, `${log}-copy`)
+  await memory.close()
+  if (end === 'killed') {
+    copyFileSync(`${log}-copy`, log)
+    rmSync(join(internal(root), 'index.seal'))
+  }
+  const next = await reopen()
+  expect(await keysOf(next, 'lighthouse')).toEqual(found)
+  await next.close()
 })
