@@ -33,5 +33,9 @@ it('a thread that failed takes no call of the next one with it', async () => {
   const vectors = [new Float32Array([1])]
   threads[1]?.emit('message', { id: threads[1].asked[0]?.id, vectors })
   expect(await next).toBe(vectors)
+
+  const later = embedder.embed(['b'], 'query')
   expect(threads).toHaveLength(2)
+  threads[1]?.emit('message', { id: threads[1].asked[1]?.id, vectors })
+  expect(await later).toBe(vectors)
 })
