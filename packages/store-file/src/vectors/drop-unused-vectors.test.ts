@@ -1,4 +1,4 @@
-import { cpSync, readdirSync } from 'node:fs'
+import { appendFileSync, cpSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { dyingFileSystem, failingFileSystem, ProcessDied } from '../../test/faulty-file-system.ts'
@@ -86,3 +86,16 @@ it('leaves nothing unfinished on a disk that is full, which would keep it full',
     }
   }
 })
+
+it.each(['vectors.i8', 'vectors.f32'])(
+  'leaves no half row at the end of %s, though all texts are used',
+  (name) => {
+    const full = withAll(temporaryRoot())
+    const path = join(full, name)
+    const { size } = statSync(path)
+    appendFileSync(path, 'half')
+    dropUnusedVectors(defaultFileSystem, full, new Set(Object.keys(vectorsOf).map(textHash)))
+    expect(statSync(path).size).toBe(size)
+    expect(found(full)).toEqual(vectorsOf)
+  },
+)
