@@ -15,6 +15,16 @@ describe('vectors of files', () => {
     expect(match?.signals?.meaning).toBeGreaterThan(0)
   })
 
+  it('take nothing from what the words say', async () => {
+    const { memory } = await memoryAt(temporaryRoot())
+    await memory.write('long-term', 'a', 'The car would not start')
+    await memory.write('long-term', 'b', 'The automobile would not start')
+    const found = await memory.search('long-term', { text: 'car' }, { explain: true })
+    expect(found.map(({ key }) => key)).toEqual(['a', 'b'])
+    expect(found[0]?.signals?.meaning).toBeGreaterThan(0)
+    expect(found[0]?.signals?.words).toBeGreaterThan(0)
+  })
+
   it.each(['EROFS', 'EACCES', 'ENOSPC'])(
     'that cannot be kept (%s) leave the search by words, and it says so',
     async (code) => {
