@@ -186,7 +186,7 @@ export function openKeptVectors(fileSystem: FileSystem, folder: string, space: V
           )
         }
         added.set(hash, i * stride)
-        const scale = largest(vector) / 127 || 1
+        const scale = largest(vector) / 127
         added.writeFloatLE(scale, i * stride + hashLength)
         vector.forEach((value, j) => {
           added.writeInt8(Math.round(value / scale), i * stride + hashLength + 4 + j)
