@@ -64,5 +64,5 @@ function mentions(filter: Filter, member: string): boolean {
   if (filter.kind === 'all' || filter.kind === 'any')
     return filter.filters.some((part) => mentions(part, member))
   if (filter.kind === 'not') return mentions(filter.filter, member)
-  return filter.path.length === 0 || filter.path[0] === member
+  return filter.path[0] === member
 }
