@@ -78,3 +78,15 @@ it('a filter looks into the body of an archive, wherever it names it', async () 
   expect(await found({ topics: ['storm'], body: { exists: false } })).toEqual([])
   await memory.close()
 })
+
+it('an archive is found by a word that turns side by side hold', async () => {
+  const { memory } = await openWithArchives(0)
+  const { body, ...facts } = archiveOf('s', 1)
+  const turn = (who: string): string =>
+    `### ${who}\n\nThe ferry. ${'Ropes and buoys lie here. '.repeat(30)}\n\n`
+  const archive = { ...facts, body: turn('User') + turn('Assistant') }
+  await memory.write('episodic', conversationKey('s'), archive, asArchive)
+  const found = await memory.search('episodic', { text: 'ferry' })
+  expect(found.map(({ key }) => key)).toEqual([conversationKey('s')])
+  await memory.close()
+})
