@@ -85,7 +85,7 @@ it.each([61_000, -1000])('is looked at file by file when the clock has moved by 
 it.each([
   ['closed', []],
   ['killed', ['note-3']],
-])('is looked at file by file by whoever follows a process that was %s: %j', async (end, found) => {
+])('after a process that was %s, the next one finds of edits in place: %j', async (end, found) => {
   const { memory, at, root, reopen } = await openLarge()
   const log = join(internal(root), 'index.db-wal')
   writeFileSync(at('note-3'), 'the lighthouse')
