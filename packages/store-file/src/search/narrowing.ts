@@ -156,7 +156,7 @@ function ordered(
   const at = `$${path.map((name) => `."${name}"`).join('')}`
   const margin = typeof limit === 'number' ? Math.abs(limit) * precision + nearlyZero : 0
   const widened = typeof limit === 'number' ? limit + (order === '>=' ? -margin : margin) : limit
-  // SQLite reads JSON that holds a NUL only up to there.
+  // A limit arrives only up to a NUL in it, but what the JSON holds is compared as a whole.
   return joined([{ text: `d.fields ->> ? ${order} ?`, values: [at, widened] }, inValue('\\u0000')], 'OR')
 }
 
