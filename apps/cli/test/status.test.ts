@@ -62,6 +62,15 @@ describe('status', () => {
     expect((await shell.run('status')).out).toContain('0 of 1 session\n')
   })
 
+  it('counts entries, and no files that hold none', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    writeFileSync(join(shell.root, 'memory/rope.md'), '# Rope\n\nIt is in the boat.\n')
+    await shell.run('search', 'rope')
+    // MEMORY.md has its title; the window, which is read too, is empty.
+    expect(await shell.json('status')).toMatchObject({ index: { fresh: true, documents: 2 } })
+  })
+
   it('names the sessions that ended last, whenever they were archived, and not their helpers', async () => {
     const shell = createShell()
     const folder = temporaryFolder()
