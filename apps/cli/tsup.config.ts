@@ -12,8 +12,9 @@ const commands = readdirSync('src/commands').filter(
 const inside = /^(?!@photostructure\/|yaml$|@recall\/model-|onnxruntime-node$)/
 
 /**
- * One file for the command line and one for each command, with everything they need inside: resolving modules
- * is most of a short command's time. What runs before compiled code is kept is a small file of its own. CommonJS starts several milliseconds faster than ESM.
+ * One file for the command line and one for each command, with everything they need inside: resolving modules is most
+ * of a short command's time. What runs before compiled code is kept is a small file of its own. CommonJS starts several
+ * milliseconds faster than ESM.
  */
 const commandLine: Options = {
   entry: {

@@ -20,7 +20,10 @@ export interface TestHub {
   close(): Promise<void>
 }
 
-/** A hub that listens, on loopback unless the settings say otherwise, with an embedded database and the embedder that knows words only. */
+/**
+ * A hub that listens, on loopback unless the settings say otherwise, with an embedded database and the embedder that
+ * knows words only.
+ */
 export async function openListeningHub(settings: HubSettings = {}): Promise<TestHub> {
   const folder = await mkdtemp(join(tmpdir(), 'recall-hub-'))
   const dataFolder = join(folder, 'data')

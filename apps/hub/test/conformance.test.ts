@@ -66,7 +66,8 @@ for (const { name, open, door } of doors) {
 
   describeMemory(name, {
     async open(options) {
-      // Each law has an agent of its own, who sees nothing of the others. The laws of redaction choose their policy; the hub keeps to the same one.
+      // Each law has an agent of its own, who sees nothing of the others. The laws of redaction choose their policy; the
+      // hub keeps to the same one.
       const privateSecrets = options.redact === 'allow' ? 'allow' : 'redact'
       hub = await openHub(engine.database, { ...noLimits, privateSecrets }, { clock: options.clock })
       apiKey = (await registerAgent(http, 'laws')).apiKey

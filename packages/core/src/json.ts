@@ -21,7 +21,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
  * `undefined` object members are left out and -0 becomes 0 as in JSON; everything else that JSON would alter is an
  * error.
  *
- * @throws TypeError naming the path, for example `value.at is a Date: give its toISOString(), or its getTime() for a time in metadata`
+ * @throws TypeError naming the path, for example `value.at is a Date: give its toISOString(), or its getTime() for a
+ * time in metadata`
  */
 export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValue {
   if (depth > maxJsonDepth)

@@ -11,7 +11,10 @@ export interface Health {
   reason: string
 }
 
-/** `down` without the memory folder; `degraded` when the memory file or the archives are missing, unreadable or half merged. */
+/**
+ * `down` without the memory folder; `degraded` when the memory file or the archives are missing, unreadable or half
+ * merged.
+ */
 export function assessHealth({ present, faults = [] }: MemoryFacts): Health {
   if (!present.memory) return { health: 'down', reason: 'the memory folder does not exist' }
   const missing = [

@@ -5,7 +5,10 @@ import { afterAll, beforeAll } from 'vitest'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { type Engine, engines } from './support.ts'
 
-/** One database serves all laws: each is a tenant, who sees nothing of the others, and every handle has a store of its own. */
+/**
+ * One database serves all laws: each is a tenant, who sees nothing of the others, and every handle has a store of its
+ * own.
+ */
 for (const [name, open] of engines) {
   let engine: Engine
   let tenant: string

@@ -80,10 +80,10 @@ const searches = new LRUCache<number, ReturnType<typeof nearestMemories>>({
 const nearestOf = (limit: number) => searches.memo(limit)
 
 /**
- * Embeds the query, ranks the memories that are similar enough, and begins to record what was returned. Of one author three good ones at
- * most come before those of others: whoever turns after having earned trust cannot crowd them out. Low-signal
- * memories come last, at most two, and only if no good one is as near: so newcomers are found, and floods are not. An
- * author's own low-signal memories rank like any other for the author.
+ * Embeds the query, ranks the memories that are similar enough, and begins to record what was returned. Of one author
+ * three good ones at most come before those of others: whoever turns after having earned trust cannot crowd them out.
+ * Low-signal memories come last, at most two, and only if no good one is as near: so newcomers are found, and floods
+ * are not. An author's own low-signal memories rank like any other for the author.
  *
  * @param options.isShown whether the searcher sees the results: else nothing is recorded
  */

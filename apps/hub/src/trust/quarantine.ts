@@ -227,7 +227,10 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
   return { lowered, raised: raised + freed }
 }
 
-/** Retrievals by agents in quarantine, or set to tier 0 by hand, count no more. One by such an agent that is trusted again counts anew. */
+/**
+ * Retrievals by agents in quarantine, or set to tier 0 by hand, count no more. One by such an agent that is trusted
+ * again counts anew.
+ */
 async function forgetRetrievals({ database, call }: Hub): Promise<void> {
   for (;;) {
     const events = await call(() =>

@@ -7,7 +7,10 @@ export interface EchoBlock {
   text: string
   /** Line of the file on which it begins, counted from 1. */
   line: number
-  /** Which section it stands in, counted from 0. One goes from a heading of level 1 to 3 to the next. A byte order mark has -1. */
+  /**
+   * Which section it stands in, counted from 0. One goes from a heading of level 1 to 3 to the next. A byte order mark
+   * has -1.
+   */
   section: number
   /** The parsed entry, when the block is one. */
   entry?: EchoEntry
