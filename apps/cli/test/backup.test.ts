@@ -10,6 +10,7 @@ import fileSystem, {
   renameSync,
   statSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -103,6 +104,24 @@ describe('backup and restore', () => {
     const names: string[] = []
     await list({ file, onReadEntry: ({ path }) => names.push(path) })
     expect(names.filter((name) => /tar\.gz|\.recall\/(?:index|lock|writers)/.test(name))).toEqual([])
+  })
+
+  it('go on without a file that goes while they are made', async () => {
+    const shell = await shellWithSession()
+    const gone = join(shell.root, 'memory/gone.md')
+    writeFileSync(gone, 'a rope')
+    const { lstatSync } = fileSystem
+    const look = vi.spyOn(fileSystem, 'lstatSync').mockImplementation(((path: string, options: object) => {
+      if (path === gone && existsSync(gone)) unlinkSync(gone)
+      return lstatSync(path, options)
+    }) as typeof lstatSync)
+    onTestFinished(() => look.mockRestore())
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    expect(await shell.run('backup', file)).toMatchObject({ code: 0, err: '' })
+    expect(existsSync(gone)).toBe(false)
+    const other = createShell(join(temporaryFolder(), 'restored'))
+    expect(await other.run('restore', file)).toMatchObject({ code: 0 })
+    expect(await memories(other)).toEqual(await memories(shell))
   })
 
   it('leave links out, and say which', async () => {

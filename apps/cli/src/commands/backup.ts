@@ -59,7 +59,7 @@ export async function backup(
         }
         // Under the lock, so that the files of a session are saved together or not at all; compressed only after it,
         // because that takes as long again, and who writes meanwhile waits.
-        saved = store.exclusively(() => pack(io, store, uncompressed, isBackup))
+        saved = store.exclusively(() => untilNothingGoes(() => pack(io, store, uncompressed, isBackup)))
         // It is there, and must not come back when it was removed.
         const compressed = createWriteStream(unfinished, { flags: 'r+' })
         await pipeline(createReadStream(uncompressed), createGzip(), compressed)
@@ -103,6 +103,22 @@ function beginsABackup(compressed: Buffer): boolean {
     return cksumValid && (path === layoutFile || path === `${layouts.entity.memory}/`)
   } catch {
     return false
+  }
+}
+
+const mostAttempts = 5
+
+/**
+ * Calls anew when a file went between being listed and being read. The lock keeps writers of the memory away, but not
+ * who deletes a note by hand, nor the log of who only reads.
+ */
+function untilNothingGoes<T>(call: () => T): T {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return call()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === mostAttempts) throw error
+    }
   }
 }
 
