@@ -48,7 +48,7 @@ export async function backup(
     const uncompressed = `${unfinished}.tar`
     const isBackup = (path: string): boolean =>
       join(root, path) === target || join(root, path).startsWith(`${target}${unfinishedMark}`)
-    let saved = { files: 0, bytes: 0 }
+    let packed: Packed = { files: 0, bytes: 0, leftOut: [] }
     try {
       const told = 'nothing was saved'
       await removedIfEnded(io, { paths: [unfinished, uncompressed], told }, async () => {
@@ -59,7 +59,8 @@ export async function backup(
         }
         // Under the lock, so that the files of a session are saved together or not at all; compressed only after it,
         // because that takes as long again, and who writes meanwhile waits.
-        saved = store.exclusively(() => untilNothingGoes(() => pack(io, store, uncompressed, isBackup)))
+        packed = store.exclusively(() => untilNothingGoes(() => pack(store, uncompressed, isBackup)))
+        for (const each of packed.leftOut) io.err(`recall: ${each}\n`)
         // It is there, and must not come back when it was removed.
         const compressed = createWriteStream(unfinished, { flags: 'r+' })
         await pipeline(createReadStream(uncompressed), createGzip(), compressed)
@@ -77,8 +78,9 @@ export async function backup(
         { cause },
       )
     }
-    if (options.json) io.out(`${JSON.stringify({ file: target, ...saved })}\n`)
-    else io.out(`${target}: ${count(saved.files, 'file')}, ${formatBytes(saved.bytes)} before compression\n`)
+    const { files, bytes } = packed
+    if (options.json) io.out(`${JSON.stringify({ file: target, files, bytes })}\n`)
+    else io.out(`${target}: ${count(files, 'file')}, ${formatBytes(bytes)} before compression\n`)
     return undefined
   })
 }
@@ -117,47 +119,52 @@ function untilNothingGoes<T>(call: () => T): T {
     try {
       return call()
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === mostAttempts) throw error
+      const { code, path } = error as NodeJS.ErrnoException
+      if (code !== 'ENOENT' || isMisread(path) || attempt === mostAttempts) throw error
     }
   }
 }
 
-/**
- * Puts what a memory consists of into an archive, and tells of what it leaves out.
- *
- * @returns how many files are in it, and their bytes
- */
+interface Packed {
+  files: number
+  bytes: number
+  /** What is not in the archive, each with the reason. */
+  leftOut: string[]
+}
+
+/** Puts what a memory consists of into an archive. */
 function pack(
-  io: Io,
   { root, layout }: Pick<FileStore, 'root' | 'layout'>,
   file: string,
   isBackup: (path: string) => boolean,
-): { files: number; bytes: number } {
+): Packed {
   const places = [layoutFile, layout.memory, layout.window, layout.archiveIndex, layout.archives]
   const parts = [...new Set(places)]
     .filter((path) => existsSync(join(root, path)))
     .filter((path) => path === layout.memory || !path.startsWith(`${layout.memory}/`))
-  const saved = { files: 0, bytes: 0 }
+  const packed: Packed = { files: 0, bytes: 0, leftOut: [] }
   const filter = (path: string, stat: Stats | ReadEntry): boolean => {
     if (isBackup(path) || isLeftOut(path)) return false
     const problem = whyNotSaved(join(root, path))
     if (problem) {
-      io.err(`recall: ${path} ${problem}\n`)
+      packed.leftOut.push(`${path} ${problem}`)
       return false
     }
     if ('size' in stat && 'isFile' in stat && stat.isFile()) {
-      saved.files++
-      saved.bytes += stat.size
+      packed.files++
+      packed.bytes += stat.size
     }
     return true
   }
   create({ cwd: root, file, sync: true, portable: true, filter }, parts)
-  return saved
+  return packed
 }
 
 /** Node lists a name that is not UTF-8 with U+FFFD in it, and finds nothing under that. */
+const isMisread = (path: string | undefined): boolean => path?.includes('\ufffd') === true
+
 const inWords = ({ code, path, message }: NodeJS.ErrnoException): string =>
-  code === 'ENOENT' && path?.includes('\ufffd') ? `the name of ${path} is not UTF-8: rename it` : message
+  code === 'ENOENT' && isMisread(path) ? `the name of ${path} is not UTF-8: rename it` : message
 
 const isLink = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
