@@ -97,6 +97,16 @@ it('reads a JSON list and an object with messages, on one line, on many, or with
   }
 })
 
+it('takes no list that is damaged for its last message', async () => {
+  const message = JSON.stringify({ role: 'user', content: 'ping' })
+  for (const text of [`[\n${message},\n${message}\n`, `[${message},\n${message}\n`]) {
+    await expect(openTranscript(await temporaryFile('talk.json', text))).rejects.toMatchObject({
+      code: 'MEMORY_INVALID_INPUT',
+      message: expect.stringContaining('begins as a JSON list, and is damaged or above 64 MB'),
+    })
+  }
+})
+
 it('reads a JSON list that is one line longer than lines of JSON Lines may be', async () => {
   const text = JSON.stringify([{ role: 'user', content: 'x'.repeat(17 * 1024 * 1024) }])
   expect((await open('talk.json', text)).outline).toHaveLength(1)

@@ -43,11 +43,14 @@ export async function openNeutralTranscript(path: string): Promise<Conversation 
 
   const lines = await lookAtJsonLines(path)
   if (lines.mayBeDocument) {
-    const document = toJsonDocument(await readJsonDocument(path))
+    const value = await readJsonDocument(path)
+    const document = toJsonDocument(value)
     if (document !== null) {
       Object.assign(facts, document.facts)
       return { ...named(document.sessionId), facts, messages: documentMessages(document, facts) }
     }
+    // Read as JSON Lines it would be its last message alone.
+    if (value === undefined && lines.startsList) throw unreadableList(path)
   }
   if (lines.hasMessages) {
     return { ...named(lines.sessionId), facts, messages: readJsonLineMessages(path, facts) }
@@ -58,9 +61,24 @@ export async function openNeutralTranscript(path: string): Promise<Conversation 
   return null
 }
 
-async function lookAtJsonLines(
-  path: string,
-): Promise<{ hasMessages: boolean; mayBeDocument: boolean; sessionId?: string }> {
+const unreadableList = (path: string): MemoryError =>
+  new MemoryError(
+    `${path} begins as a JSON list, and is damaged or above 64 MB: write each message on a line of its own, as JSON Lines`,
+    MemoryErrorCode.INVALID_INPUT,
+    { details: { path } },
+  )
+
+interface JsonLook {
+  hasMessages: boolean
+  mayBeDocument: boolean
+  startsList: boolean
+  sessionId?: string
+}
+
+async function lookAtJsonLines(path: string): Promise<JsonLook> {
+  const beginning = await firstLine(path)
+  const startsList = /^\[\s*(?:\{|$)/.test(beginning)
+  const startsLikeJson = /^[[{]/.test(beginning)
   let sessionId: string | undefined
   let unread = 0
   let looked = 0
@@ -68,17 +86,18 @@ async function lookAtJsonLines(
     sessionId ??= sessionIdOf(value)
     if (isNeutralMessage(value)) {
       // The last message of a list that has one on each line has no comma behind it, and is JSON by itself.
-      return { hasMessages: true, mayBeDocument: unread > 0 && (await startsLikeJson(path)), sessionId }
+      return { hasMessages: true, mayBeDocument: unread > 0 && startsLikeJson, startsList, sessionId }
     }
     if (++looked + unread >= headLines) break
   }
-  return { hasMessages: false, mayBeDocument: await startsLikeJson(path) }
+  return { hasMessages: false, mayBeDocument: startsLikeJson, startsList }
 }
 
-async function startsLikeJson(path: string): Promise<boolean> {
-  for await (const line of readLines(path)) {
-    const text = line.text?.trimStart() ?? '['
-    if (text !== '') return text.startsWith('[') || text.startsWith('{')
+/** The first line that is not blank, without blanks before it; `[` for one that is too long to be anything but JSON. */
+async function firstLine(path: string): Promise<string> {
+  for await (const { text } of readLines(path)) {
+    const line = text === null ? '[' : text.trimStart()
+    if (line !== '') return line
   }
-  return false
+  return ''
 }
