@@ -16,7 +16,8 @@ import fileSystem, {
 import { open } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { openFileMemory } from '@recall/store-file'
 import { create, list } from 'tar'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -122,6 +123,39 @@ describe('backup and restore', () => {
     const other = createShell(join(temporaryFolder(), 'restored'))
     expect(await other.run('restore', file)).toMatchObject({ code: 0 })
     expect(await memories(other)).toEqual(await memories(shell))
+  })
+
+  it('hold the access counts as they were in one moment', async () => {
+    const shell = await shellWithSession()
+    const counts = join(shell.root, 'memory/.recall/access.db')
+    const memory = await openFileMemory({ root: shell.root })
+    await memory.write('long-term', 'note', 'text')
+    await memory.read('long-term', 'note')
+    await memory.close()
+    const reader = new DatabaseSync(counts)
+    onTestFinished(() => reader.close())
+    const countOne = (): void => reader.exec('UPDATE access SET count = count + 1')
+    countOne()
+    const { openSync } = fileSystem
+    const attempts: string[] = []
+    const look = vi.spyOn(fileSystem, 'openSync').mockImplementation((path, ...options) => {
+      if (String(path).startsWith(counts) && options[0] === 'r') {
+        expect(countOne).toThrow('locked')
+        attempts.push(basename(String(path)))
+      }
+      return openSync(path, ...options)
+    })
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    expect(await shell.run('backup', file)).toMatchObject({ code: 0, err: '' })
+    look.mockRestore()
+    expect(attempts).toEqual(['access.db', 'access.db-wal'])
+    countOne()
+    const other = createShell(join(temporaryFolder(), 'restored'))
+    await other.run('restore', file)
+    const restored = await openFileMemory({ root: other.root })
+    const { metadata } = (await restored.read('long-term', 'note', { includeMetadata: true })) ?? {}
+    await restored.close()
+    expect(metadata?.accessCount).toBe(3)
   })
 
   it('leave links out, and say which', async () => {

@@ -86,6 +86,8 @@ export interface FileStore extends MemoryStore {
   hasTraces(): boolean
   /** Runs a section under the memory's lock, after finishing what a dead process began. */
   exclusively<T>(section: () => T): T
+  /** Runs a section in which the files of the access counts, which need no lock otherwise, stay as they are. */
+  withoutCounting<T>(section: () => T): T
   index: MemoryIndex
   /** The model whose vectors are stored, and how many units have one; `null` when there are no vectors. */
   vectorCoverage(): Coverage | null
@@ -261,6 +263,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     layout,
     index,
     exclusively,
+    withoutCounting: accessLog.withoutCounting,
     cold: createColdStore(
       { fileSystem, root, folder: layout.cold, exclusively, assertPresent },
       {

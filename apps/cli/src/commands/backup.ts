@@ -17,7 +17,7 @@ import { constants, createGzip, gunzipSync } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { renamePatiently } from '@recall/core/process'
 import { defaultFileSystem, type FileStore, layoutFile, layouts, layoutsOf } from '@recall/store-file'
-import { create, Header, type ReadEntry } from 'tar'
+import { create, Header, type ReadEntry, replace } from 'tar'
 import { UsageError } from '../exit-codes.ts'
 import { isLeftOut } from '../memory/derived-files.ts'
 import type { RootOptions } from '../memory/find-root.ts'
@@ -134,7 +134,7 @@ interface Packed {
 
 /** Puts what a memory consists of into an archive. */
 function pack(
-  { root, layout }: Pick<FileStore, 'root' | 'layout'>,
+  { root, layout, withoutCounting }: Pick<FileStore, 'root' | 'layout' | 'withoutCounting'>,
   file: string,
   isBackup: (path: string) => boolean,
 ): Packed {
@@ -142,8 +142,9 @@ function pack(
   const parts = [...new Set(places)]
     .filter((path) => existsSync(join(root, path)))
     .filter((path) => path === layout.memory || !path.startsWith(`${layout.memory}/`))
+  const counts = ['access.db', 'access.db-wal'].map((name) => `${layout.internal}/${name}`)
   const packed: Packed = { files: 0, bytes: 0, leftOut: [] }
-  const filter = (path: string, stat: Stats | ReadEntry): boolean => {
+  const isTaken = (path: string, stat: Stats | ReadEntry): boolean => {
     if (isBackup(path) || isLeftOut(path)) return false
     const problem = whyNotSaved(join(root, path))
     if (problem) {
@@ -156,7 +157,13 @@ function pack(
     }
     return true
   }
-  create({ cwd: root, file, sync: true, portable: true, filter }, parts)
+  const options = { cwd: root, file, sync: true, portable: true } as const
+  create({ ...options, filter: (path, stat) => !counts.includes(path) && isTaken(path, stat) }, parts)
+  // Who reads counts that without the lock, but does so in two files that are of use only together.
+  withoutCounting(() => {
+    const present = counts.filter((path) => existsSync(join(root, path)))
+    if (present.length > 0) replace({ ...options, filter: isTaken }, present)
+  })
   return packed
 }
 

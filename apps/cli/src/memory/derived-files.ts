@@ -9,7 +9,9 @@ import { layouts } from '@recall/store-file'
  * @param path relative to that folder
  */
 export const isDerived = (path: string): boolean =>
-  /^(?:\.gitignore$|index\.(?:db|seal)|lock|archiving\.lock|(?:writers|erasing)(?:[\\/]|$))/.test(path)
+  /^(?:\.gitignore$|index\.(?:db|seal)|lock|archiving\.lock|access\.db-shm$|(?:writers|erasing)(?:[\\/]|$))/.test(
+    path,
+  )
 
 /**
  * Whether a backup leaves a file out: what is derived, and what is not finished.

@@ -202,6 +202,19 @@ export function createAccessLog(
 
     forget,
 
+    /** Runs a section while nobody counts an access, so that a copy of the log's files is whole. */
+    withoutCounting<T>(section: () => T): T {
+      const held = using(false, ({ database }) => {
+        database.exec('BEGIN IMMEDIATE')
+        return database
+      })
+      try {
+        return section()
+      } finally {
+        if (held) rollBack(held)
+      }
+    },
+
     /** Leaves no trace of the keys that were forgotten. */
     compact(): void {
       using(false, ({ database }) => database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)'))
