@@ -10,7 +10,6 @@ import {
   type RankWeights,
   rankWeights,
   type Selection,
-  type StoreQuery,
 } from '@recall/core'
 import { createColdStore } from './cold/cold-store.ts'
 import { requireValue } from './documents/note.ts'
@@ -26,7 +25,7 @@ import { finishJournal, journalPath } from './files/transaction.ts'
 import { type Layout, placesOf } from './layout/layout.ts'
 import { specialPlace } from './layout/placement.ts'
 import { createLock } from './lock.ts'
-import { createFileSearch, type LocatedHit } from './search/file-search.ts'
+import { createFileSearch, type LocatedHit, type LocateQuery } from './search/file-search.ts'
 import { rowReaders, unitTextsOf } from './search/row-reader.ts'
 import {
   createMemoryIndex,
@@ -62,7 +61,7 @@ export interface FileStore extends MemoryStore {
    * Searches scopes by a text without reading whole values, and returns the best places of all, best first: of each match
    * its best one, or as many as `passages` says.
    */
-  locate(query: Omit<StoreQuery, 'scope'>, scopes: readonly MemoryScope[]): LocatedHit[]
+  locate(query: LocateQuery, scopes: readonly MemoryScope[]): LocatedHit[]
   /**
    * Embeds recent writes before `locate`, as many as a search can wait for. The rest, and all where vectors cannot be
    * made or stored, are found by words alone.

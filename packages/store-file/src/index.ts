@@ -19,7 +19,7 @@ export {
 } from './open-file-memory.ts'
 export { type Redact, type Scrubbed, type ScrubbedFile, scrubFiles } from './scrub.ts'
 export { archivedNamespaces } from './scrub-archive.ts'
-export type { LocatedHit } from './search/file-search.ts'
+export type { LocatedHit, LocateQuery } from './search/file-search.ts'
 export type { Passage } from './search/passages.ts'
 export type { IndexProgress, MemoryIndex } from './search-index/memory-index.ts'
 export {

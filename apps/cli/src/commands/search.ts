@@ -11,12 +11,11 @@ import {
   memoryScopes,
   newsFilter,
   queryTerms,
-  type StoreQuery,
   spokenText,
   type Word,
   wordsOf,
 } from '@recall/core'
-import type { FileStore, LocatedHit } from '@recall/store-file'
+import type { FileStore, LocatedHit, LocateQuery } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { matchingLines } from '../matching-lines.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
@@ -65,16 +64,13 @@ export async function search(io: Io, query: string, options: SearchCommandOption
     const left = embedding ? await store.embedRecent(io.now()) : 0
     // A session repeats in its summary what was said: such places are left out again.
     const wanted = options.ranked ? 2 * options.limit : options.limit
-    const question: Omit<StoreQuery, 'scope'> = {
+    const question: LocateQuery = {
       ...(embedding ? { embedding } : {}),
       namespace: 'default',
       text: query,
       // One more, to know whether there are more.
       limit: wanted + 1,
       ...(options.ranked ? { passages: options.limit + 1 } : {}),
-      offset: 0,
-      sortBy: 'relevance',
-      sortOrder: 'desc',
       minScore: 0,
       now: io.now(),
     }

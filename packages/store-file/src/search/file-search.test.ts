@@ -14,8 +14,7 @@ test('the signals of a place add up to its score, also where a later look caps i
     const filler = Array.from({ length: 5 + ((i * 7) % 11) }, (_, j) => `f${i}x${j}`).join(' ')
     await memory.write('long-term', `note ${i}`, `The pool leaks. ${filler}`)
   }
-  const order = { sortBy: 'relevance', sortOrder: 'desc', offset: 0, minScore: 0 } as const
-  const question = { ...order, text: 'pool leak', namespace: 'default', limit: 100, passages: 100, now }
+  const question = { minScore: 0, text: 'pool leak', namespace: 'default', limit: 100, passages: 100, now }
   const hits = store.locate(question, ['long-term'])
   const sums = hits.map(({ signals }) => Object.values(signals).reduce((sum, part) => sum + part, 0))
   expect(hits).toHaveLength(100)
@@ -35,9 +34,8 @@ test('tells of a memory no place that matches far less than its best one', async
     'By lantern it left the harbour.',
   ]
   await memory.write('long-term', 'plan', parts.map((part, i) => `${part} ${filler(`f${i}`)}`).join('\n\n'))
-  const order = { sortBy: 'relevance', sortOrder: 'desc', offset: 0, minScore: 0 } as const
   const question = {
-    ...order,
+    minScore: 0,
     text: 'otter harbour lantern',
     namespace: 'default',
     limit: 100,
@@ -57,7 +55,6 @@ test('finds a place by a day that the question names by its distance', async () 
     await memory.write('long-term', day, `The otter swam. ${filler}`)
     now += dayMs
   }
-  const order = { sortBy: 'relevance', sortOrder: 'desc', offset: 0, minScore: 0 } as const
-  const question = { ...order, text: 'otter two days ago', namespace: 'default', limit: 1, now }
+  const question = { minScore: 0, text: 'otter two days ago', namespace: 'default', limit: 1, now }
   expect(store.locate(question, ['long-term']).map(({ key }) => key)).toEqual(['second'])
 })

@@ -33,6 +33,9 @@ import type { FileAccess } from './row-filter.ts'
 import type { CreateRowReader } from './row-reader.ts'
 import { searchDocuments } from './search.ts'
 
+/** What `locate` is asked, in one or more scopes. */
+export type LocateQuery = Omit<StoreQuery, 'scope' | 'offset' | 'sortBy' | 'sortOrder'>
+
 /** A place of the files that matches, for people who search. */
 export interface LocatedHit extends Passage {
   scope: MemoryScope
@@ -197,11 +200,15 @@ export function createFileSearch(options: FileSearchOptions) {
     })
   }
 
-  function locate(query: Omit<StoreQuery, 'scope'>, scopes: readonly MemoryScope[]): LocatedHit[] {
+  function locate(query: LocateQuery, scopes: readonly MemoryScope[]): LocatedHit[] {
     refuseVectors(query)
     recover()
     const { text, now } = query
-    const asked = text === undefined ? query : { ...query, text: `${text} ${namedDates(text, now)}` }
+    const asked = {
+      ...query,
+      ...(text === undefined ? {} : { text: `${text} ${namedDates(text, now)}` }),
+      ...bestFirst,
+    }
     const { hits, folders, read, current } = searchHits(
       scopes.map((scope) => ({ ...asked, scope })),
       false,
@@ -229,6 +236,8 @@ export function createFileSearch(options: FileSearchOptions) {
 
   return { find, locate, addressOfRow }
 }
+
+const bestFirst = { sortBy: 'relevance', sortOrder: 'desc', offset: 0 } as const
 
 /** And not only for the sake of what stands beside it. */
 const isFoundByItself = ({

@@ -24,8 +24,7 @@ test('the neighbours of a passage are of its own document', async () => {
     for (const part of ['one', 'two', 'three']) {
       for (const i of [0, 45, 89]) {
         const text = `${word}${part}x${i}`
-        const order = { sortBy: 'relevance', sortOrder: 'desc', offset: 0, limit: 3, minScore: 0 } as const
-        const [hit] = store.locate({ ...order, text, namespace: 'default', now }, ['long-term'])
+        const [hit] = store.locate({ text, namespace: 'default', limit: 3, minScore: 0, now }, ['long-term'])
         expect(hit?.text).toContain(text)
         for (const neighbour of hit?.neighbours ?? []) expect(neighbour).toContain(`${word}${part}`)
       }
@@ -34,7 +33,7 @@ test('the neighbours of a passage are of its own document', async () => {
   await store.close()
 })
 
-const ranked = { sortBy: 'relevance', sortOrder: 'desc', offset: 0, limit: 1, minScore: 0 } as const
+const ranked = { limit: 1, minScore: 0 }
 
 /** The numbers of the lines that a text holds. */
 const daysIn = (text = ''): number[] => [...text.matchAll(/on day (\d+)/g)].map(([, day]) => Number(day))
