@@ -73,7 +73,7 @@ function endOfQuoted(text: string, from: number, closing: string, escapes: numbe
 /** Signs around a value that it is a literal. */
 export interface Evidence {
   quoted: boolean
-  /** `NAME=value`, as in environment files. */
+  /** `NAME=value`, `A_NAME: value`, `--name=value`: how environments and commands are told it. */
   environment: boolean
 }
 
@@ -87,7 +87,7 @@ export function isPassword(value: string, { quoted, environment }: Evidence): bo
   if (!/\p{L}/u.test(rest) || !/[\d!@#$%^&*+~?=]/.test(rest)) return false
   return (
     !(looksLikeName(rest) && countNameParts(rest) > 1) &&
-    !/^(?:sha\d|md5|bcrypt|argon2|base64|utf-?8|oauth)/i.test(rest)
+    !/^(?:sha\d|md5|bcrypt|argon2|pbkdf2|base64|utf-?8|oauth)/i.test(rest)
   )
 }
 
@@ -104,24 +104,39 @@ export function isToken(value: string, { quoted, environment }: Evidence): boole
 /** A value in place of a secret: `${TOKEN}`, `<your key>`, `********`, `changeme`, `!vault`, a path or an address. */
 function isStandIn(value: string): boolean {
   return (
-    /^(?:\$[{(].*|\$[A-Za-z_]+|\$[A-Z_][A-Z0-9_]*|%[A-Z_]+%|<[^>]*>|\{\{.*|\*+|[xX]+|\.+|-+)$/.test(value) ||
+    /^(?:\${1,2}[{(].*|#\{.*|\$[A-Za-z_]+|\$[A-Z_][A-Z0-9_]*|%[A-Z_]+%|<[^>]*>|\{\{.*|\*+|[xX]+|\.+|-+)$/.test(
+      value,
+    ) ||
     /^(?:your|insert|enter|example|replace|change[-_ ]?me|placeholder)/i.test(value) ||
     /^(?:string|number|boolean|null|undefined|true|false|required|optional|redacted|hidden)\b/i.test(value) ||
     /^!(?:vault|secret|env|ref|sub|getatt)$/i.test(value) ||
-    /^[a-z][a-z0-9+.-]{1,20}:\/\//i.test(value) ||
+    /^(?:[a-z][a-z0-9+.-]{1,20}:)?\/\//i.test(value) ||
     (/^(?:~|\.{1,2})?\//.test(value) && looksLikeName(value.replace('~', '')))
   )
 }
 
-/** Code that names a value: `process.env.TOKEN`, `readSecret()`. */
-function isReference(value: string): boolean {
-  return /^[A-Za-z_$][\w$.]*\(/.test(value) || /^[A-Za-z_$]+(?:\??\.[A-Za-z_$][\w$]*)+$/.test(value)
-}
+/** Code that names a value, rather than the value. */
+const references = [
+  // readSecret(, Hash::make(, std::env::var(
+  /^[A-Za-z_$][\w$.:]*!?\(/,
+  // process.env.TOKEN, (user?.token ??, static::$password
+  /^\(?[A-Za-z_$]+(?:(?:\??\.|::)\$?[A-Za-z_$][\w$]*)+\??\??$/,
+  // v1beta1.SecretReference
+  /^[a-z]\w*\.[A-Z][A-Za-z]+$/,
+  // ((Credentials) and (Get-Secret, *password and &user.password, :symbol
+  /^(?:\(+|[*&]|:)[A-Za-z_$.-]+(?:\(|$)/,
+  // $this->, of which a run without brackets ends before the last sign
+  /^\$\w+-$/,
+  // the option that comes next: --name=
+  /^--[a-z-]+(?:=|$)/,
+]
+
+const isReference = (value: string): boolean => references.some((pattern) => pattern.test(value))
 
 /** Words about a secret: `Enter your password`, `access_token`, `too short`. */
 function isLabel(value: string): boolean {
   return (
-    (/^[\p{L}\s._-]+$/u.test(value) &&
+    (/^[\p{L}\s.:_-]+$/u.test(value) &&
       /pass(?:w|phrase|code)|pwd|token|secret|api.?key|(?<!\p{L})keys?(?!\p{L})|credential|authori|senha|contrase|парол|токен/iu.test(
         value,
       )) ||

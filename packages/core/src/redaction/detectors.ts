@@ -33,7 +33,7 @@ const foreignNames =
 const suffix = '(?:s|[_-]?(?:value|prod|production|dev|staging|test|live|base64|b64|\\d{1,3}))?'
 /** From the name to its value: `=`, `:`, `=>`, `→`, `":`, `"] =`, `: str =`, and their full-width twins. */
 const assigns =
-  '(?:\\\\{0,3}["\'`])?\\]?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=|:=|=>|->(?=[ \\t])|={1,3}|[:：＝→⇒])[ \\t]{0,40}'
+  '(?:\\\\{0,3}["\'`])?\\]?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=|:=|=>|->(?=[ \\t])|={1,3}|[:：＝→⇒])[ \\t]{0,40}(?:!(?:unsafe|!str)[ \\t]{1,4})?'
 /**
  * From the name to its value where both are members, `name: PASSWORD`, `value: …`, and the same in JSON and XML; or
  * where the value is a member of what has the name, `"password": {"value": …}`; or its default in Terraform.
@@ -61,9 +61,14 @@ const accountSchemes =
   'postgres(?:ql)?|cockroachdb|mysql|mariadb|mssql|sqlserver|oracle|mongodb(?:\\+srv)?|rediss?|valkey|amqps?|mqtts?|nats|kafka|clickhouse|neo4j|bolt|smtps?|imaps?|pop3s?|ldaps?|s?ftps?|socks[45]h?'
 /** Not a stand-in, and not a port with what follows one. */
 const isUrlPassword = (secret: string): boolean =>
-  !/^(?:x-oauth-basic$|\$[{(]|\$[A-Za-z_]+$|%[A-Z_]+%$|\{\{|\*+$|\d{1,5}[/?#,])/.test(secret)
+  !/^(?:x-oauth-basic$|\$[{(]|\$[A-Za-z_]+$|%(?:[A-Z_]+%|[a-z])$|\{\{|\{[\w.]+\}$|\*+$|\d{1,5}[/?#,])/.test(
+    secret,
+  )
 /** Behind the name of a web server stands a port, or what a document calls it: `http://web:PORT/@ada`. */
 const isWebPassword = (secret: string): boolean => isUrlPassword(secret) && !/^[^/]*port\W/i.test(secret)
+/** Behind the name of an account may stand the number of a group, and behind what is none an address or a path. */
+const isAccountPassword = (secret: string): boolean =>
+  isUrlPassword(secret) && !/^(?:\/|<|(?:\d+|\$[A-Za-z_]+)\W*$)/.test(secret)
 const unlikeName = (secret: string): boolean => !looksLikeName(secret)
 /** Words are short: a run of twenty letters or digits is not a name. */
 const longOrUnlikeName = (secret: string): boolean => !looksLikeName(secret) || /[A-Za-z0-9]{20}/.test(secret)
@@ -81,13 +86,13 @@ const holdSession = (pairs: string): boolean =>
 
 /** Names whose values are random but public. */
 const publicWord =
-  /(?:^|[^A-Za-z])(?:id|ids|uuid|guid|hash|digest|checksum|etag|cursor|sha|integrity|ref|nonce|fingerprint)["'`\]\s\\]*$/i
+  /(?:^|[^A-Za-z])(?:id|ids|uuid|guid|hash|digest|checksum|etag|cursor|sha|integrity|ref|nonce|fingerprint|list)["'`\]\s\\]*$/i
 const publicEnding = /[a-z](?:Id|Ids|Hash|Digest|Ref)["'`\]\s\\]*$/
 export const isPublicName = (name: string): boolean => publicWord.test(name) || publicEnding.test(name)
 
 /** Tokens that are not credentials, such as page tokens and tokens of a language model's vocabulary. */
 const harmlessToken =
-  /(?:next|page|continuation|sync|cancellation|pad|eos|bos|unk|mask|sep|cls|special|stop)[_-]?$/i
+  /(?:next|page|continuation|sync|cancellation|public[_-]?key|pad|eos|bos|unk|mask|sep|cls|special|stop)[_-]?$/i
 
 /** Keys that are to be known, or that something is found by. */
 const harmlessKey =
@@ -156,7 +161,7 @@ export const detectors: readonly Detector[] = [
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: /(?:\bENV|\bsetx)[ \t]{1,4}\w{0,40}(?:key|token|secret)[ \t]{1,4}/gi, follows: isToken },
   { kind: 'bearer', gate: ['authorization'], pattern: new RegExp(`authorization(?:${assigns})\\\\{0,3}["'\`]?bearer[ \\t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{6,65536})`, 'gid'), accept: unlikeName },
   { kind: 'basic-auth', gate: ['basic'], pattern: /(?<![A-Za-z])basic[ \t]{1,4}(?<secret>[A-Za-z0-9+/_-]{10,65536}={0,2})/gid, accept: isBasicCredential },
-  { kind: 'basic-auth', gate: ['curl', 'wget', '--user'], pattern: /(?<![\w-])(?:-u|--user)[ =]["']?[^\s:"'[]{1,128}:(?<secret>[^\s"'[]{3,256})/gd, accept: (secret) => !/^\d+$/.test(secret) },
+  { kind: 'basic-auth', gate: ['curl', 'wget', '--user'], pattern: /(?<![\w-])(?:-u|--user)[ =]["']?[^\s:"'[]{1,128}:(?<secret>[^\s"'[]{3,256})/gd, accept: isAccountPassword },
   { kind: 'secret', gate: ['authorization'], pattern: /authorization\\{0,3}["']?[ \t]{0,2}[:=][ \t]{0,2}\\{0,3}["']?[a-z][\w-]{1,20}[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=:-]{16,65536})/gid, accept: longOrUnlikeName },
   { kind: 'cookie', gate: ['set-cookie'], pattern: new RegExp(`set-cookie(?:${assigns})\\[?\\s{0,40}\\\\{0,3}["'\`]?[\\w.-]{1,128}=(?<secret>[^\\s;,"'\`\\\\]{1,4096})`, 'gid'), accept: isSession },
   { kind: 'cookie', gate: ['cookie'], pattern: new RegExp(`(?<![\\w-])cookie(?:${assigns})\\\\{0,3}["'\`]?(?<secret>${cookies})`, 'gid'), accept: holdSession },
@@ -167,7 +172,7 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['echo', 'printf'], pattern: new RegExp(`(?:echo|printf)[ \\t]{1,4}(?:-[neE]{1,3}[ \\t]{1,4})?["']?(?<secret>[^\\s"'|][^"'|\\n]{0,255}?)["']?[ \\t]{0,4}\\|(?=${readsPassword})`, 'gd'), accept: isPiped },
   { kind: 'password', gate: ['--from-literal'], pattern: /(?<=create secret[^|;&]{0,512})--from-literal[ \t=]{1,4}["']?[^\s"'=]{1,128}=/g, follows: isPassword },
   { kind: 'password', gate: ['<<<'], pattern: /(?<![\w-])sudo[ \t][^\n|;&<]{0,120}?-[A-Za-z]{0,4}S[^\n|;&<]{0,120}<<<[ \t]{0,4}/g, follows: isGiven },
-  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:login|user(?:[ _-]?name)?)(?:\\s{1,8}|[ \\t]{0,2}[:=][ \\t]{0,2})\\S{1,128}\\s{1,8}(?:(?:and|with)\\s{1,8})?(?:the\\s{1,8})?(?:${passwordNames})[ \\t]{1,8}`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:login|user(?:[ _-]?name)?)(?:\\s{1,8}(?!(?:and|or)\\s)|[ \\t]{0,2}[:=][ \\t]{0,2})\\S{1,128}\\s{1,8}(?:(?:and|with)\\s{1,8})?(?:the\\s{1,8})?(?:${passwordNames})[ \\t]{1,8}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['identified'], pattern: /identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,40}[ \t]{1,4})?by[ \t]{1,4}(?=["'])/gi, follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?<=\\.|set|with)(?:${passwordNames})\\([ \\t]{0,4}(?=["'])`, 'gi'), follows: isShortPassword },
   { kind: 'password', gate: ['convertto-securestring'], pattern: /convertto-securestring[ \t]{1,4}(?:-string[ \t]{1,4})?(?=["'])/gi, follows: isPassword },
@@ -184,11 +189,11 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:(?:for|of|on|in)[ \\t]|[([])${fewWords}[:=][ \\t]{0,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]to[ \\t]{1,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`${changed}[ \\t](?:\\w{1,12}[ \\t]){0,4}(?:${passwordNames})[ \\t](?:for|of|on|in)[ \\t]${fewWords}?[ \\t]to[ \\t]{1,2}`, 'gi'), follows: isPassword },
-  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:--?(?:${passwordNames}|(?:src|dest)?(?:store|key)pass)${flagEnd}|-pass(?:in|out)?[ \\t]{1,4}["']?pass:|<(?:${passwordNames})>)`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:(?<![\\w-])--?(?:[\\w-]{0,20}-)?(?:${passwordNames}|(?:src|dest)?(?:store|key)pass)${flagEnd}|-pass(?:in|out)?[ \\t]{1,4}["']?pass:|<(?:${passwordNames})>)`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass'], pattern: /(?:password|passphrase)["'`]?[ \t]{1,4}(?=["'“«])/gi, follows: isPassword },
   { kind: 'password', gate: foreignNames.split('|'), pattern: new RegExp(`(?:${foreignNames})(?:[ \\t](?:für|for|para|pour|de|del|do|da|voor|dla|для|от)[ \\t]${fewWords}?)?(?:["'»”]?[ \\t]{0,4}[:=：＝]|[ \\t]{0,2}(?:это|[—–]|es|ist|est|é|是|为|は|은|는))[ \\t]{0,4}`, 'gi'), follows: isPassword },
   { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})${suffix}(?:${toBlock}|${toValue}|${assigns}(?:token[ \\t]{1,2})?)`, 'gi'), follows: isToken, accept: (_, before) => !harmlessToken.test(before) },
-  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:--?(?:[\\w-]{0,20}-)?(?:api-?key|token|secret|key)${flagEnd}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>)`, 'gi'), follows: isToken },
+  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:(?<![\\w-])--?(?:[\\w-]{0,20}-)?(?:api-?key|token|secret|key)${flagEnd}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>)`, 'gi'), follows: isToken },
   { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:for|of|on|in)[ \\t]${fewWords}?(?=[ \\t](?:is|was)[ \\t]))?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken },
   { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]to|[ \\t]header:?)?[ \\t]{1,2}\\(?(?=["'\`]?[\\w+/.-]{16})`, 'gi'), follows: isBareToken },
   { kind: 'secret', gate: ['key'], pattern: /(?<![\w-])key[ \t]{1,2}(?=["'`“«])/gi, follows: isKey, accept: (_, before) => !harmlessKey.test(before) },

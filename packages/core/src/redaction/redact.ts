@@ -172,7 +172,7 @@ function secretOf(
   if (follows) {
     const value = readAssigned(end)
     if (!value || (isComparison(match[0]) && !value.quoted) || isOneTooMany(value, run)) return undefined
-    const evidence = { quoted: value.quoted, environment: /^[A-Z0-9_]+=$/.test(match[0]) }
+    const evidence = { quoted: value.quoted, environment: isSetting(text, match, value) }
     // Judges only the start of a long value: judging all of it for every name inside it would not be linear.
     if (!follows(text.slice(value.start, Math.min(value.end, value.start + 256)), evidence)) return undefined
     start = value.start
@@ -185,6 +185,21 @@ function secretOf(
   if (withoutPlaceholders(secret).trim() === '') return undefined
   if (accept && !accept(secret, text.slice(Math.max(0, match.index - 48), match.index))) return undefined
   return { start, end }
+}
+
+/**
+ * Whether a value is assigned as in an environment file, on a line of its own as in YAML, `DB_PASSWORD: value`, or by an
+ * option of a command, `--db-password=value` or `-Ddb.password=value`.
+ */
+function isSetting(text: string, { 0: name, index }: RegExpExecArray, { end }: Assigned): boolean {
+  if (/^[A-Z0-9_]+=$/.test(name)) return true
+  const before = text.slice(Math.max(0, index - 48), index)
+  if (name.endsWith('=')) return /(?<![\w-])(?:--|-D)[\w.-]*$/.test(before)
+  return (
+    /^[A-Z0-9_]+:[ \t]+$/.test(name) &&
+    /[A-Z0-9]_$/.test(before) &&
+    /^[ \t]*(?:#|\r?\n|$)/.test(text.slice(end, end + 80))
+  )
 }
 
 /** `token === other` only compares, but `password === 'hunter2'` reveals a password. */
