@@ -27,6 +27,7 @@ export const commandOptions: readonly CommandOption[] = [
   // With `n` there is no file before the account.
   { commands: ['htpasswd', 'mosquitto_passwd'], option: `-(?![A-Za-z]{0,8}n)[A-Za-z]{0,4}b[A-Za-z]{0,4}${gap}${argument}${argument}` },
   { commands: ['htpasswd'], option: `-(?=[A-Za-z]{0,8}n)[A-Za-z]{0,4}b[A-Za-z]{0,4}${gap}${argument}` },
+  { commands: ['http'], option: '-a[ \\t=]{1,4}["\']?[^\\s:"\']{1,128}:' },
   { commands: ['gh secret set'], option: '(?:-b|--body)[ \\t=]{1,4}' },
 ]
 

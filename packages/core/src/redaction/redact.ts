@@ -188,18 +188,27 @@ function secretOf(
 }
 
 /**
- * Whether a value is assigned as in an environment file, on a line of its own as in YAML, `DB_PASSWORD: value`, or by an
- * option of a command, `--db-password=value` or `-Ddb.password=value`.
+ * What stands before a name in an option of a command, `--db-password=…`, `-Ddb.password=…`, in a query, `?user=ada&…`,
+ * and in the description of a connection, `Server=db;User Id=ada;…`, `host=db user=ada …`.
+ */
+const beforeSetting =
+  /(?:(?<![\w-])(?:--|-D)[\w.-]*|(?<!&)[?&]|(?:server|host|database|dbname|port|uid|user(?: id|name)?)=[^;=\s]{1,40}[; ] ?)$/i
+
+/** The line before a password's that tells whose it is. */
+const lineOfAccount =
+  /(?:^|\n)[ \t]*(?:- )?[\w.-]*(?:user|user[_-]?name|login|email)[ \t]*[:=][ \t]*\S{1,60}[ \t]*\r?\n[ \t]*[\w.-]*$/i
+
+/**
+ * Whether a value is assigned as in an environment file, `NAME=value`, or where `beforeSetting` says so, or on a line of
+ * its own as in YAML, `DB_PASSWORD: value`, or below the name of an account.
  */
 function isSetting(text: string, { 0: name, index }: RegExpExecArray, { end }: Assigned): boolean {
   if (/^[A-Z0-9_]+=$/.test(name)) return true
-  const before = text.slice(Math.max(0, index - 48), index)
-  if (name.endsWith('=')) return /(?<![\w-])(?:--|-D)[\w.-]*$/.test(before)
-  return (
-    /^[A-Z0-9_]+:[ \t]+$/.test(name) &&
-    /[A-Z0-9]_$/.test(before) &&
-    /^[ \t]*(?:#|\r?\n|$)/.test(text.slice(end, end + 80))
-  )
+  const before = text.slice(Math.max(0, index - 128), index)
+  if (name.endsWith('=') && beforeSetting.test(before)) return true
+  if (!/^[ \t]*(?:#|\r?\n|$)/.test(text.slice(end, end + 80))) return false
+  const isVariable = /^[A-Z0-9_]+:[ \t]+$/.test(name) && /[A-Z0-9]_$/.test(before)
+  return isVariable || (/^\w+(?:=|:[ \t]+)$/.test(name) && lineOfAccount.test(before))
 }
 
 /** `token === other` only compares, but `password === 'hunter2'` reveals a password. */
