@@ -1,6 +1,12 @@
 import { countNameParts, looksLikeName } from './entropy.ts'
 import { withoutPlaceholders } from './placeholder.ts'
 
+/** What code puts into a text: `${name}`, `#{name}`. */
+const interpolated = /[$#]\{[^}]*\}/g
+
+/** What of a value stands in the text itself. */
+const literalOf = (value: string): string => withoutPlaceholders(value).replace(interpolated, '').trim()
+
 /** A value found after a name that promises a secret. */
 export interface Assigned {
   start: number
@@ -79,7 +85,7 @@ export interface Evidence {
 
 /** Whether a value under a name like `password` is a password, rather than a label, a type or a reference. */
 export function isPassword(value: string, { quoted, environment }: Evidence): boolean {
-  const rest = withoutPlaceholders(value).trim()
+  const rest = literalOf(value)
   if (rest.length < 6 || isStandIn(rest) || isLabel(rest)) return false
   if (quoted) return true
   if (isReference(rest)) return false
@@ -93,7 +99,7 @@ export function isPassword(value: string, { quoted, environment }: Evidence): bo
 
 /** Whether a value under a name like `api_key` or `token` is a key or token, rather than a label or a reference. */
 export function isToken(value: string, { quoted, environment }: Evidence): boolean {
-  const rest = withoutPlaceholders(value).trim()
+  const rest = literalOf(value)
   const literal = quoted || environment
   if (rest.length < (literal ? 8 : 16) || !/^\S*[A-Za-z]\S*$/.test(rest)) return false
   if (isStandIn(rest) || isLabel(rest) || (!quoted && isReference(rest))) return false
@@ -101,32 +107,38 @@ export function isToken(value: string, { quoted, environment }: Evidence): boole
   return /\d/.test(rest) || rest.length >= 16
 }
 
-/** A value in place of a secret: `${TOKEN}`, `<your key>`, `********`, `changeme`, `!vault`, a path or an address. */
-function isStandIn(value: string): boolean {
-  return (
-    /^(?:\${1,2}[{(].*|#\{.*|\$[A-Za-z_]+|\$[A-Z_][A-Z0-9_]*|%[A-Z_]+%|<[^>]*>|\{\{.*|\*+|[xX]+|\.+|-+)$/.test(
-      value,
-    ) ||
-    /^(?:your|insert|enter|example|replace|change[-_ ]?me|placeholder)/i.test(value) ||
-    /^(?:string|number|boolean|null|undefined|true|false|required|optional|redacted|hidden)\b/i.test(value) ||
-    /^!(?:vault|secret|env|ref|sub|getatt)$/i.test(value) ||
-    /^(?:[a-z][a-z0-9+.-]{1,20}:)?\/\//i.test(value) ||
-    (/^(?:~|\.{1,2})?\//.test(value) && looksLikeName(value.replace('~', '')))
-  )
-}
+/** Values in place of a secret. */
+const standIns = [
+  // ${TOKEN}, $TOKEN, %TOKEN%, <your key>, {{ token }}, ********, xxxxx
+  /^(?:\${1,2}[{(].*|#\{.*|\$[A-Za-z_]+|\$[A-Z_][A-Z0-9_]*|%[A-Za-z_][\w.]*%|<[^>]*>|\{\{.*|\*+|[xX]+|\.+|-+)$/,
+  // [FILTERED], [parameters('key')], env(TOKEN), DB_PASSWORD
+  /^(?:\[[A-Za-z -]+(?:\(.*\))?\]|env\(\w+\)|[A-Z]+(?:_[A-Z]+)+)$/,
+  /^(?:your|insert|enter|example|replace|change[-_ ]?me|placeholder)/i,
+  /^(?:string|number|boolean|null|undefined|true|false|required|optional|redacted|hidden)\b/i,
+  /^(?:object|function|symbol|unknown)$/,
+  /^!(?:vault|secret|env|ref|sub|getatt)$/i,
+  // An address, also without its scheme.
+  /^(?:[a-z][a-z0-9+.-]{1,20}:)?\/\//i,
+]
+
+const isStandIn = (value: string): boolean =>
+  standIns.some((pattern) => pattern.test(value)) ||
+  (/^(?:~|\.{1,2})?\//.test(value) && looksLikeName(value.replace('~', '')))
 
 /** Code that names a value, rather than the value. */
 const references = [
-  // readSecret(, Hash::make(, std::env::var(
-  /^[A-Za-z_$][\w$.:]*!?\(/,
-  // process.env.TOKEN, (user?.token ??, static::$password
-  /^\(?[A-Za-z_$]+(?:(?:\??\.|::)\$?[A-Za-z_$][\w$]*)+\??\??$/,
+  // readSecret(, Hash::make(, std::env::var(, @session.token(
+  /^@{0,2}[A-Za-z_$][\w$.:]*!?\(/,
+  // process.env.TOKEN, (user?.token ??, data!.token, static::$password, keys.#{name}
+  /^\(?@{0,2}[A-Za-z_$]+(?:(?:[?!]?\.|::)\$?[A-Za-z_$#][\w$]*)+\??\??$/,
   // v1beta1.SecretReference
   /^[a-z]\w*\.[A-Z][A-Za-z]+$/,
   // ((Credentials) and (Get-Secret, *password and &user.password, :symbol
   /^(?:\(+|[*&]|:)[A-Za-z_$.-]+(?:\(|$)/,
   // $this->, of which a run without brackets ends before the last sign
   /^\$\w+-$/,
+  // password2, is_given?
+  /^[a-z_]*(?:password|token|secret)\d$|^[a-z_]+\?$/i,
   // the option that comes next: --name=
   /^--[a-z-]+(?:=|$)/,
 ]

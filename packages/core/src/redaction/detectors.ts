@@ -190,12 +190,12 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]to[ \\t]{1,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`${changed}[ \\t](?:\\w{1,12}[ \\t]){0,4}(?:${passwordNames})[ \\t](?:for|of|on|in)[ \\t]${fewWords}?[ \\t]to[ \\t]{1,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:(?<![\\w-])--?(?:[\\w-]{0,20}-)?(?:${passwordNames}|(?:src|dest)?(?:store|key)pass)${flagEnd}|-pass(?:in|out)?[ \\t]{1,4}["']?pass:|<(?:${passwordNames})>)`, 'gi'), follows: isPassword },
-  { kind: 'password', gate: ['pass'], pattern: /(?:password|passphrase)["'`]?[ \t]{1,4}(?=["'“«])/gi, follows: isPassword },
+  { kind: 'password', gate: ['pass'], pattern: /(?:password|passphrase)["'`]?[ \t]{1,4}(?=["'“«])/gi, follows: isPassword, accept: isNoBlock },
   { kind: 'password', gate: ['pass'], pattern: /(?:password|passphrase)[ \t]{1,4}(?=`)/gi, follows: isShortPassword },
   { kind: 'password', gate: foreignNames.split('|'), pattern: new RegExp(`(?:${foreignNames})(?:[ \\t](?:für|for|para|pour|de|del|do|da|voor|dla|для|от)[ \\t]${fewWords}?)?(?:["'»”]?[ \\t]{0,4}[:=：＝]|[ \\t]{0,2}(?:это|[—–]|es|ist|est|é|是|为|は|은|는))[ \\t]{0,4}`, 'gi'), follows: isPassword },
   { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})${suffix}(?:${toBlock}|${toValue}|${assigns}(?:token[ \\t]{1,2})?)`, 'gi'), follows: isToken, accept: (_, before) => !harmlessToken.test(before) },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:(?<![\\w-])--?(?:[\\w-]{0,20}-)?(?:api-?key|token|secret|key)${flagEnd}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>)`, 'gi'), follows: isToken },
-  { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:for|of|on|in)[ \\t]${fewWords}?(?=[ \\t](?:is|was)[ \\t]))?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken },
+  { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:for|of|on|in)[ \\t]${fewWords}?(?=[ \\t](?:is|was)[ \\t]))?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken, accept: isNoBlock },
   { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]to|[ \\t]header:?)?[ \\t]{1,2}\\(?(?=["'\`]?[\\w+/.-]{16})`, 'gi'), follows: isBareToken },
   { kind: 'secret', gate: ['key'], pattern: /(?<![\w-])key[ \t]{1,2}(?=["'`“«])/gi, follows: isKey, accept: (_, before) => !harmlessKey.test(before) },
   { kind: 'high-entropy', gate: [], pattern: /[:=][ \t]{0,4}\\{0,3}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,257}={0,2})/gd, accept: (secret, before) => isKey(secret) && !isPublicName(before) },
@@ -217,6 +217,11 @@ const passwordName = new RegExp(
 )
 const accountName = new RegExp(`(?:${accounts})[_-]?pass$`, 'i')
 const tokenName = new RegExp(`(?:${tokenNames}|токен|トークン|토큰|密钥)${suffix}$`, 'i')
+
+/** Not the type of a block, as in `resource "azurerm_key_vault_secret" "…" {`. */
+function isNoBlock(_: string, before: string): boolean {
+  return !/\b(?:resource|data|ephemeral)[ \t]+"\w*$/.test(before)
+}
 
 /** Judges what a command is given as a password, whatever it looks like. */
 function isGiven(value: string): boolean {

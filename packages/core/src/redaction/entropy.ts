@@ -43,6 +43,8 @@ const isSortableId = (text: string): boolean => /^ses_[0-9a-f]{12}[0-9A-Za-z]{14
 
 function isWord(part: string): boolean {
   if (/^\d{1,10}$/.test(part)) return true
+  // Web3Credentials, decodeBase64Text
+  if (/^[A-Za-z][a-z]+(?:\d{0,2}[A-Z][a-z]{2,})+$/.test(part)) return true
   if (!/^\d{0,3}[A-Za-z]+\d{0,4}$/.test(part)) return false
   const humps = part.match(/[A-Z]?[a-z]+|[A-Z]+/g) ?? []
   return part.length <= 4 || part.length / humps.length >= 2.5

@@ -183,7 +183,7 @@ function secretOf(
   }
   const secret = text.slice(start, end)
   if (withoutPlaceholders(secret).trim() === '') return undefined
-  if (accept && !accept(secret, text.slice(Math.max(0, match.index - 48), match.index))) return undefined
+  if (accept && !accept(secret, text.slice(Math.max(0, match.index - 64), match.index))) return undefined
   return { start, end }
 }
 
