@@ -1,23 +1,8 @@
 import { type Evidence, isPassword, isToken } from './assignments.ts'
 import { commandOptions, toPassword } from './command-options.ts'
-import { isPublicId, looksGenerated, looksLikeName } from './entropy.ts'
-
-export interface Detector {
-  kind: string
-  /** The pattern is tried only on texts with one of these, lower case if it ignores case. Empty: on every text. */
-  gate: readonly string[]
-  /**
-   * Runs in linear time: no quantifier inside a quantifier, no long run before the distinctive part, or the run is
-   * matched without it, so that it is gone through once. Every run has an end, because each of its characters takes
-   * room on the pattern's stack, which a text of eight megabytes would overflow; no secret is longer than 64 KiB. The
-   * group `secret` is replaced, or without it the whole match.
-   */
-  pattern: RegExp
-  /** Judges the value that follows the match: that value is then the secret, not the match. */
-  follows?: (value: string, evidence: Evidence) => boolean
-  /** Makes the final decision on a find; `before` is the text that leads up to the match. */
-  accept?: (secret: string, before: string) => boolean
-}
+import type { Detector } from './detector.ts'
+import { isLongOrUnlikeName, isPublicId, looksGenerated, looksLikeName } from './entropy.ts'
+import { providerKeys } from './provider-keys.ts'
 
 const passwordNames = 'pass(?:word|wd|phrase|code)|pwd'
 /** What `pass` stands for a password of, in a name such as `smtp_pass`; render and test passes have others. */
@@ -70,8 +55,6 @@ const isWebPassword = (secret: string): boolean => isUrlPassword(secret) && !/^[
 const isAccountPassword = (secret: string): boolean =>
   isUrlPassword(secret) && !/^(?:\/|<|(?:\d+|\$[A-Za-z_]+)\W*$)/.test(secret)
 const unlikeName = (secret: string): boolean => !looksLikeName(secret)
-/** Words are short: a run of twenty letters or digits is not a name. */
-const longOrUnlikeName = (secret: string): boolean => !looksLikeName(secret) || /[A-Za-z0-9]{20}/.test(secret)
 const isKey = (secret: string): boolean => looksGenerated(secret) && !isPublicId(secret)
 
 /** `sid=…; theme=dark`, as a browser sends cookies. */
@@ -80,7 +63,7 @@ const cookies = `${cookiePair}(?:; ?${cookiePair}){0,100}`
 /** Cookies that hold a session, whatever site they are of. */
 const sessionCookies =
   'PHPSESSID|JSESSIONID|ASPSESSIONID[A-Z]{8}|ASP\\.NET_SessionId|connect\\.sid|laravel_session|session_?cookie'
-const isSession = (value: string): boolean => value.length >= 16 && longOrUnlikeName(value)
+const isSession = (value: string): boolean => value.length >= 16 && isLongOrUnlikeName(value)
 const holdSession = (pairs: string): boolean =>
   pairs.split(';').some((pair) => isSession(pair.slice(pair.indexOf('=') + 1)))
 
@@ -101,68 +84,18 @@ const harmlessKey =
 /** Where several rows find the same secret, the earliest one names its kind. */
 // biome-ignore format: a table, one detector a row
 export const detectors: readonly Detector[] = [
-  {
-    kind: 'private-key',
-    gate: ['-----BEGIN'],
-    pattern:
-      /-----BEGIN ?[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?:[^-]|-(?!----)){0,20000}-----END ?[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s\\→|>]{0,20000})/g,
-  },
-  { kind: 'private-key', gate: ['AGE-SECRET-KEY-'], pattern: /AGE-SECRET-KEY-1[0-9A-Z]{20,65536}/g },
-  { kind: 'private-key', gate: ['Private-Lines:'], pattern: /Private-Lines: \d{1,4}(?<secret>[A-Za-z0-9+/=\s]{20,20000})/gd },
-  { kind: 'jwt', gate: ['eyJ'], pattern: /(?<![A-Za-z0-9])eyJ[\w-]{8,2048}(?:\.[\w-]{8,65536}\.[\w-]{0,65536})?/g, accept: (secret) => secret.includes('.') },
-  { kind: 'aws-key-id', gate: ['AKIA', 'ASIA', 'ABIA', 'ACCA', 'AGPA', 'AIDA', 'AROA', 'AIPA', 'ANPA', 'ANVA', 'A3T'], pattern: /(?<![A-Za-z0-9+])(?:A3T[A-Z0-9]|A(?:KI|SI|BI|CC|GP|ID|RO|IP|NP|NV)A)[A-Z0-9]{16}(?![a-z])/g },
-  { kind: 'aws-secret', gate: ['access'], pattern: /secret_?access_?key\\{0,3}["'`]?[ \t]{0,8}(?:=>|[:=])[ \t]{0,8}\\{0,3}["'`]?(?<secret>[A-Za-z0-9/+=]{32,65536})/gid },
-  { kind: 'github', gate: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'github_pat_'], pattern: /(?:gh[opsur]|github_pat)_\w{20,65536}/g },
-  { kind: 'recall', gate: ['recall_'], pattern: /(?<![A-Za-z0-9])recall_[\w-]{43,65536}/g, accept: (secret) => /[A-Z]/.test(secret) },
-  { kind: 'gitlab', gate: ['glpat-', 'gldt-', 'glrt-', 'glcbt-', 'glptt-', 'glsoat-', 'glft-'], pattern: /gl(?:pat|dt|rt|cbt|ptt|soat|ft)-[\w-]{20,65536}/g },
-  { kind: 'npm', gate: ['npm_'], pattern: /npm_(?:[A-Za-z0-9]{30,65536}|\w{36}(?!\w))/g },
-  { kind: 'npm', gate: ['_password', '_auth'], pattern: /:_(?:authToken|password|auth)[ \t]{0,4}=[ \t]{0,4}(?<secret>[^\s$"'[][^\s"'[]{3,65536})/gid },
-  { kind: 'npm', gate: ['_authToken='], pattern: /(?<![\w:])_authToken=(?<secret>[^\s$"'[][^\s"'[]{3,65536})/gd },
-  { kind: 'slack', gate: ['xox', 'xapp-'], pattern: /(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,65536}/g, accept: (secret) => /\d/.test(secret) || secret.length > 30 },
-  { kind: 'slack-webhook', gate: ['hooks.slack.com'], pattern: /hooks\.slack\.com\/(?:services|workflows|triggers)\/(?<secret>[A-Za-z0-9/_-]{8,65536})/gid },
-  { kind: 'discord-webhook', gate: ['api/webhooks/'], pattern: /discord(?:app)?\.com\/api\/webhooks\/(?<secret>\d{10,65536}\/[\w-]{30,65536})/gid },
-  { kind: 'sendgrid', gate: ['SG.'], pattern: /(?<![A-Za-z0-9])SG\.[\w-]{3,65536}\.[\w-]{8,65536}/g, accept: longOrUnlikeName },
-  { kind: 'shopify', gate: ['shppa_', 'shpca_', 'shpat_', 'shpss_'], pattern: /shp(?:pa|ca|at|ss)_[A-Za-z0-9]{20,65536}/g },
-  { kind: 'grafana', gate: ['glc_', 'glsa_'], pattern: /gl(?:c|sa)_[A-Za-z0-9+/_]{30,65536}={0,2}/g },
-  { kind: 'anthropic', gate: ['sk-ant-'], pattern: /sk-ant-[\w-]{16,65536}/g },
-  { kind: 'openai', gate: ['sk-'], pattern: /(?<![A-Za-z0-9])sk-[A-Za-z0-9][\w-]{19,65536}/g, accept: longOrUnlikeName },
-  { kind: 'groq', gate: ['gsk_'], pattern: /gsk_[A-Za-z0-9]{20,65536}/g },
-  { kind: 'xai', gate: ['xai-'], pattern: /(?<![A-Za-z0-9])xai-[A-Za-z0-9]{20,65536}/g },
-  { kind: 'hugging-face', gate: ['hf_', 'api_org_'], pattern: /(?<![A-Za-z0-9])(?:hf|api_org)_[A-Za-z0-9]{20,65536}/g },
-  { kind: 'perplexity', gate: ['pplx-'], pattern: /pplx-[A-Za-z0-9]{30,65536}/g },
-  { kind: 'replicate', gate: ['r8_'], pattern: /(?<![A-Za-z0-9])r8_[A-Za-z0-9]{30,65536}/g },
-  { kind: 'linear', gate: ['lin_api_', 'lin_oauth_', 'lin_wh_'], pattern: /lin_(?:api|oauth|wh)_\w{20,65536}/g },
-  { kind: 'notion', gate: ['ntn_', 'secret_'], pattern: /(?<![A-Za-z0-9])(?:ntn_[A-Za-z0-9]{40,65536}|secret_[A-Za-z0-9]{43})/g },
-  { kind: '1password', gate: ['ops_ey'], pattern: /ops_ey[A-Za-z0-9+/=_-]{100,65536}/g },
-  { kind: 'vault', gate: ['hvs.', 'hvb.', 'hvr.'], pattern: /(?<![A-Za-z0-9])hv[sbr]\.[\w-]{20,65536}/g },
-  { kind: 'vercel', gate: ['vcp_', 'vci_', 'vca_', 'vcr_', 'vck_'], pattern: /(?<![A-Za-z0-9])vc[piark]_[A-Za-z0-9]{20,65536}/g },
-  { kind: 'databricks', gate: ['dapi'], pattern: /dapi[A-Fa-f0-9]{32}(?:-\d)?/g },
-  { kind: 'docker', gate: ['dckr_'], pattern: /dckr_(?:pat|oat)_[\w-]{20,65536}/g },
-  { kind: 'figma', gate: ['figd_', 'figo_'], pattern: /fig[do]_[\w-]{20,65536}/g },
-  { kind: 'stripe', gate: ['_live_', '_test_', 'whsec_'], pattern: /(?<![A-Za-z0-9])(?:(?:sk|rk)_(?:live|test)_|whsec_)[A-Za-z0-9]{16,65536}/g },
-  { kind: 'google', gate: ['AIza', 'GOCSPX-', 'ya29.'], pattern: /AIza[\w-]{30,65536}|GOCSPX-[\w-]{20,65536}|(?<![A-Za-z0-9])ya29\.[\w-]{20,65536}/g },
-  { kind: 'azure', gate: ['accountkey=', 'sharedaccesskey=', 'sig='], pattern: /(?:AccountKey=|SharedAccessKey=|[?&]sig=)(?<secret>[A-Za-z0-9+/%]{30,65536}={0,2})/gid },
-  { kind: 'terraform', gate: ['.atlasv1.'], pattern: /[A-Za-z0-9]{10,20}\.atlasv1\.[\w-]{30,65536}/g },
-  { kind: 'telegram', gate: [':AA'], pattern: /(?<!\d)\d{8,10}:AA[\w-]{32,65536}/g },
-  { kind: 'twilio', gate: ['SK'], pattern: /(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![0-9a-f])/g },
-  { kind: 'pypi', gate: ['pypi-AgE'], pattern: /pypi-AgE[\w-]{40,65536}/g },
-  { kind: 'rubygems', gate: ['rubygems_'], pattern: /rubygems_[0-9a-f]{40,65536}/g },
-  { kind: 'digitalocean', gate: ['_v1_'], pattern: /do[opr]_v1_[0-9a-f]{40,65536}/g },
-  { kind: 'atlassian', gate: ['ATATT3', 'ATCTT3'], pattern: /AT[AC]TT3[\w=-]{40,65536}/g },
-  { kind: 'supabase', gate: ['sbp_', 'sb_secret_'], pattern: /(?<![A-Za-z0-9])(?:sbp|sb_secret)_[\w-]{20,65536}/g },
-  { kind: 'postman', gate: ['PMAK-'], pattern: /PMAK-[0-9a-f-]{40,65536}/g },
-  { kind: 'mapbox', gate: ['sk.ey'], pattern: /(?<![A-Za-z0-9])sk\.ey[\w-]{20,1024}\.[\w-]{10,65536}/g },
+  ...providerKeys,
   { kind: 'url-credentials', gate: ['://'], pattern: /:\/\/[^\s:/"'`<>[\]]{0,128}:(?<secret>[^\s/"'`<>]{1,256})@(?=[\w.[-])/gd, accept: isUrlPassword },
   { kind: 'url-credentials', gate: ['://'], pattern: new RegExp(`(?:${accountSchemes}):\\/\\/[^\\s:?#"'\`<>[\\]]{0,128}:(?<secret>[^\\s?#"'\`<>]{1,256})@(?=[\\w.[-])`, 'gid'), accept: isUrlPassword },
   { kind: 'url-credentials', gate: ['://'], pattern: /https?:\/\/(?!localhost:)[^\s:/?#@."'`<>[\]]{1,128}:(?<secret>[^\s?#"'`<>]{1,256})@(?=[\w.[-])/gid, accept: isWebPassword },
   { kind: 'url-credentials', gate: ['x-oauth-basic@'], pattern: /:\/\/(?<secret>[^\s:/@"'`<>[\]]{1,256}):x-oauth-basic@/gd },
   { kind: 'url-credentials', gate: ['://'], pattern: /:\/\/(?<secret>[\w-]{16,256})@(?=[\w.[-])/gd, accept: unlikeName },
-  { kind: 'bearer', gate: ['bearer'], pattern: /(?<![A-Za-z])bearer[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{16,65536})/gid, accept: longOrUnlikeName },
+  { kind: 'bearer', gate: ['bearer'], pattern: /(?<![A-Za-z])bearer[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{16,65536})/gid, accept: isLongOrUnlikeName },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: /(?:\bENV|\bsetx)[ \t]{1,4}\w{0,40}(?:key|token|secret)[ \t]{1,4}/gi, follows: isToken },
   { kind: 'bearer', gate: ['authorization'], pattern: new RegExp(`authorization(?:${assigns})\\\\{0,3}["'\`]?bearer[ \\t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{6,65536})`, 'gid'), accept: unlikeName },
   { kind: 'basic-auth', gate: ['basic'], pattern: /(?<![A-Za-z])basic[ \t]{1,4}(?<secret>[A-Za-z0-9+/_-]{10,65536}={0,2})/gid, accept: isBasicCredential },
   { kind: 'basic-auth', gate: ['curl', 'wget', '--user', '--auth'], pattern: /(?<![\w-])(?:-u|--(?:proxy-)?user|--auth)[ =]["']?[^\s:"'[]{1,128}:(?<secret>[^\s"'[]{3,256})/gd, accept: isAccountPassword },
-  { kind: 'secret', gate: ['authorization'], pattern: /authorization\\{0,3}["']?[ \t]{0,2}[:=][ \t]{0,2}\\{0,3}["']?[a-z][\w-]{1,20}[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=:-]{16,65536})/gid, accept: longOrUnlikeName },
+  { kind: 'secret', gate: ['authorization'], pattern: /authorization\\{0,3}["']?[ \t]{0,2}[:=][ \t]{0,2}\\{0,3}["']?[a-z][\w-]{1,20}[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=:-]{16,65536})/gid, accept: isLongOrUnlikeName },
   { kind: 'cookie', gate: ['set-cookie'], pattern: new RegExp(`set-cookie(?:${assigns})\\[?\\s{0,40}\\\\{0,3}["'\`]?[\\w.-]{1,128}=(?<secret>[^\\s;,"'\`\\\\]{1,4096})`, 'gid'), accept: isSession },
   { kind: 'cookie', gate: ['cookie'], pattern: new RegExp(`(?<![\\w-])cookie(?:${assigns})\\\\{0,3}["'\`]?(?<secret>${cookies})`, 'gid'), accept: holdSession },
   { kind: 'cookie', gate: ['curl'], pattern: new RegExp(`[ \\t](?:-b|--cookie)[ \\t=]{1,4}["']?(?<secret>${cookies})`, 'gd'), accept: holdSession },

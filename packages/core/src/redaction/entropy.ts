@@ -25,6 +25,10 @@ export function looksLikeName(text: string): boolean {
   return text.split(namePunctuation).every((part) => part === '' || isWord(part))
 }
 
+/** Words are short: a run of twenty letters or digits is not a name. */
+export const isLongOrUnlikeName = (text: string): boolean =>
+  !looksLikeName(text) || /[A-Za-z0-9]{20}/.test(text)
+
 /** Into how many parts punctuation divides a name; a path or a slug has two or more. */
 export function countNameParts(text: string): number {
   return text.split(namePunctuation).filter((part) => part !== '').length

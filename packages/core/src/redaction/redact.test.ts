@@ -154,6 +154,7 @@ describe('redactText', () => {
     'csrf_token = @controller.send(:mask_token2)',
     'plan.Password2 = password2',
     "typeof data.password === 'object'",
+    `a file that begins with \`-----BEGIN ${'PRIVATE'} KEY-----\` is a key`,
     `https://www.youtube.com/watch?v=QedpQjxBPMA&list=${fill(34)}`,
     'DB_PASSWORD: required',
     'sessionId: 550e8400-e29b-41d4-a716-446655440000',

@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '../json.ts'
 import { terminalStyles } from '../text/terminal-styles.ts'
 import { type Assigned, assignedReader } from './assignments.ts'
-import { type Detector, detectors, isPublicName, isSecretMember } from './detectors.ts'
+import type { Detector } from './detector.ts'
+import { detectors, isPublicName, isSecretMember } from './detectors.ts'
 import { placeholder, withoutPlaceholders } from './placeholder.ts'
 
 /** How often each kind of secret was replaced. */
