@@ -38,7 +38,7 @@ export function sessionSources(machine: {
 }
 
 /**
- * What can be imported from a path. For a folder: its JSON, JSON Lines and markdown files at any depth, a session's
+ * What can be imported from a path. For a folder: its JSON, JSON Lines (also compressed) and markdown files at any depth, a session's
  * file before those of its helpers. For a database of sessions or a JSON export of conversations: each of them as
  * `<path>#<id>`. Links are not followed.
  *
@@ -116,5 +116,6 @@ async function listConversationsIn(path: string): Promise<string[]> {
   return conversations === null ? [path] : [...conversations.keys()].map((id) => `${path}#${id}`)
 }
 
-const isImportable = (name: string): boolean => /\.(?:jsonl?|md)$/i.test(name) && !otherFiles.has(name)
+const isImportable = (name: string): boolean =>
+  /\.(?:jsonl?|jsonl\.zst|md)$/i.test(name) && !otherFiles.has(name)
 const isSearched = (folderName: string): boolean => mayHoldSessions(folderName) && !folderName.startsWith('.')

@@ -229,6 +229,40 @@ it.each([
   expect(conversation.sessionId).toBe(id)
 })
 
+it('leaves out what a helper of Codex copied from the session that started it', async () => {
+  const source = { subagent: { thread_spawn: { parent_thread_id: 'c1' } } }
+  let ordinal = 0
+  const line = (type: string, payload: unknown) => ({ timestamp: 't', ordinal: ordinal++, type, payload })
+  const said = (role: string, text: string) =>
+    line('response_item', { type: 'message', role, content: [{ type: 'output_text', text }] })
+  const { conversation, turns } = await readTranscript(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines(
+      line('session_meta', { id: 'h1', cwd: '/helper', source, subagent_history_start_ordinal: 4 }),
+      line('session_meta', { id: 'c1', cwd: '/dev', subagent_history_start_ordinal: null }),
+      said('user', 'fix the pool'),
+      said('assistant', 'I ask a helper.'),
+      said('user', 'look at the pool'),
+      said('assistant', 'It leaks.'),
+    ),
+  )
+  expect(conversation).toMatchObject({ sessionId: 'c1/h1', facts: { project: '/helper' } })
+  expect(turns).toEqual(['user: look at the pool', 'assistant: It leaks.'])
+})
+
+it.each([
+  [{ parent_thread_id: 'c1' }, { sessionId: 'c1/h1', parent: 'c1' }],
+  [{ thread_source: 'subagent' }, { sessionId: 'unknown/h1', parent: 'unknown' }],
+  [{ thread_source: 'user', forked_from_id: 'c1' }, { sessionId: 'h1' }],
+])('tells a helper of Codex by what started it: %o', async (about, identity) => {
+  const { conversation } = await readTranscript(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines({ type: 'session_meta', payload: { id: 'h1', ...about } }),
+  )
+  expect(conversation).toMatchObject(identity)
+  expect('parent' in conversation).toBe('parent' in identity)
+})
+
 it('calls a Codex session that names none like its file', async () => {
   const line = { type: 'turn_context', payload: {} }
   const { conversation } = await readTranscript('rollout.jsonl-of-ana.jsonl', jsonLines(line))

@@ -2,15 +2,15 @@ import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it } from 'vitest'
-import { listSessionTranscripts } from '../src/index.ts'
-import { jsonLines, temporaryFolder } from './support.ts'
+import { listImportable, listSessionTranscripts, openTranscript } from '../src/index.ts'
+import { jsonLines, temporaryFolder, zstandard } from './support.ts'
 
 /** Lists the transcripts of sessions in a folder with these files. */
-async function folderOf(files: Record<string, string>) {
+async function folderOf(files: Record<string, string | Buffer>) {
   const root = await temporaryFolder()
-  for (const [path, text] of Object.entries(files)) {
+  for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(root, path)), { recursive: true })
-    await writeFile(join(root, path), text)
+    await writeFile(join(root, path), content)
   }
   const list = async (path: string) =>
     (await listSessionTranscripts(join(root, path))).map((found) =>
@@ -114,6 +114,20 @@ it('finds the helpers of a Codex session also in a folder of a person, but not i
     'below/rollout-2026-11-20T09-00-01-h2.jsonl': rollout({ id: 'h2', source }),
   })
   expect(await list(session)).toEqual([session, helper])
+})
+
+it('finds a Codex session and its helper that the host has compressed', async () => {
+  const rollout = (payload: object) => jsonLines({ type: 'session_meta', payload })
+  const session = 'rollout-2026-11-20T09-00-00-c1.jsonl.zst'
+  const helper = 'rollout-2026-11-20T09-00-01-h1.jsonl.zst'
+  const { root, list } = await folderOf({
+    [session]: zstandard(rollout({ id: 'c1' })),
+    [helper]: zstandard(rollout({ id: 'h1', parent_thread_id: 'c1' })),
+  })
+  expect(await list(session)).toEqual([session, helper])
+  expect(await listImportable(root)).toEqual([join(root, session), join(root, helper)])
+  const { sessionId } = await openTranscript(join(root, session))
+  expect(sessionId).toBe('c1')
 })
 
 it('lists an OpenCode session with its helpers and theirs', async () => {

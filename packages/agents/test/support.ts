@@ -37,6 +37,15 @@ export async function temporaryFile(name: string, content: string | Uint8Array):
 export const jsonLines = (...values: unknown[]): string =>
   values.map((value) => `${JSON.stringify(value)}\n`).join('')
 
+/** A text of less than 128 kB as a file that Zstandard has not made smaller. */
+export function zstandard(text: string): Buffer {
+  const block = Buffer.from(text)
+  const frame = Buffer.from('28b52ffd0060000000', 'hex')
+  // Of 24 bits: how long it is, that it stands as it is, and that it is the last one.
+  frame.writeUIntLE(block.length * 8 + 1, 6, 3)
+  return Buffer.concat([frame, block])
+}
+
 export async function messagesOf(conversation: Conversation): Promise<Message[]> {
   const messages: Message[] = []
   for await (const message of conversation.messages) messages.push(message)

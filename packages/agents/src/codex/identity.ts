@@ -26,21 +26,22 @@ function identityOf({
   id,
   session_id,
   parent_thread_id,
+  thread_source,
   source,
 }: Record<string, unknown>): Identity | undefined {
   const own = asId(id) ?? asId(session_id)
   if (own === undefined) return undefined
   const helper = isRecord(source) ? source.subagent : undefined
-  if (helper === undefined) return { sessionId: own }
   const spawn = isRecord(helper) ? helper.thread_spawn : undefined
   const starter = asId(parent_thread_id) ?? (isRecord(spawn) ? asId(spawn.parent_thread_id) : undefined)
+  if (helper === undefined && starter === undefined && thread_source !== 'subagent') return { sessionId: own }
   const above = [asId(session_id), starter].filter((each) => each !== undefined && each !== own)
   const parent = [...new Set(above)].join('/') || 'unknown'
   return { sessionId: `${parent}/${own}`, parent }
 }
 
-/** `rollout-2026-11-20T09-00-00-<uuid>.jsonl` */
+/** `rollout-2026-11-20T09-00-00-<uuid>.jsonl`, and `.zst` behind it where it is compressed. */
 function idInName(path: string): string {
-  const name = basename(path).replace(/\.jsonl$/, '')
+  const name = basename(path).replace(/\.jsonl(?:\.zst)?$/, '')
   return /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.exec(name)?.[0] ?? name
 }

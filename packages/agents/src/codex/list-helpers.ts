@@ -37,7 +37,7 @@ export async function listCodexHelpers(path: string, id: string): Promise<string
 
 /** The day on which a rollout began; '' for any other file. */
 const dayOf = (path: string): string =>
-  /^rollout-(\d{4}-\d\d-\d\d)T.*\.jsonl$/.exec(basename(path))?.[1] ?? ''
+  /^rollout-(\d{4}-\d\d-\d\d)T.*\.jsonl(?:\.zst)?$/.exec(basename(path))?.[1] ?? ''
 
 /** A rollout that cannot be read is reported when it is archived itself. */
 async function identityOf(rollout: string): Promise<Identity> {

@@ -60,6 +60,7 @@ async function* readMessages(
   const idOf = createMessageIds()
   const newIdOf = createMessageIds()
   const failed = new Set<string>()
+  const isCopied = copiedLines()
   let isBegun = false
   // Only the line after it says that a message was a summary.
   let last: Message[] = []
@@ -69,6 +70,7 @@ async function* readMessages(
       continue
     }
     const { payload } = value
+    if (isCopied(value, payload)) continue
     if (typeof payload.cwd === 'string') facts.project ??= payload.cwd
     const failure = value.type === 'event_msg' ? failedCall(payload) : undefined
     if (failure !== undefined) failed.add(failure)
@@ -90,6 +92,21 @@ async function* readMessages(
     })
   }
   yield* last
+}
+
+/**
+ * Tells which lines of a helper's rollout were copied from the session that started it: those before the ordinal that
+ * its first line names. The helper did not say them, and that session has a rollout of its own.
+ */
+function copiedLines(): (line: Record<string, unknown>, payload: Record<string, unknown>) => boolean {
+  let firstOwn: number | undefined
+  return ({ type, ordinal }, { subagent_history_start_ordinal: start }) => {
+    if (type === 'session_meta' && firstOwn === undefined) {
+      firstOwn = typeof start === 'number' ? start : 0
+      return false
+    }
+    return firstOwn !== undefined && typeof ordinal === 'number' && ordinal < firstOwn
+  }
 }
 
 /** A compaction repeats the summary that the agent was made to write just before it, after words of the host. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { chunksOf } from './chunks.ts'
 import { openFile, toMemoryError } from './open-file.ts'
 
 export interface Line {
@@ -24,30 +25,27 @@ const newline = 0x0a
 const carriageReturn = 0x0d
 
 /**
- * The lines of a file of any size, with at most one line and one chunk in memory. LF and CRLF both end a line. The
+ * The lines of a file of any size, compressed or not, with at most one line and one chunk in memory. LF and CRLF both end a line. The
  * file may grow while it is read: reading stops at the first end of file.
  *
- * @throws MemoryError as `openFile` does
+ * @throws MemoryError as `openFile` and `chunksOf` do
  */
 export async function* readLines(path: string, options: ReadLinesOptions = {}): AsyncGenerator<Line, void> {
   const { maxLineBytes = defaultMaxLineBytes, chunkBytes = 256 * 1024 } = options
   const file = await openFile(path)
   try {
-    const chunk = Buffer.allocUnsafe(chunkBytes)
     const line = collectLine(maxLineBytes)
     let number = 0
-    for (;;) {
-      const { bytesRead } = await file.read(chunk, 0, chunkBytes, null)
-      if (bytesRead === 0) break
+    for await (const chunk of chunksOf(file, path, chunkBytes)) {
       let start = 0
       for (;;) {
-        const end = chunk.subarray(0, bytesRead).indexOf(newline, start)
+        const end = chunk.indexOf(newline, start)
         if (end === -1) break
         line.add(chunk.subarray(start, end))
         yield line.take(++number, true)
         start = end + 1
       }
-      line.add(chunk.subarray(start, bytesRead))
+      line.add(chunk.subarray(start))
     }
     if (!line.isEmpty()) yield line.take(++number, false)
   } catch (error) {
