@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { expect, it } from 'vitest'
-import { listImportable, openTranscript, stateOfSource } from '../src/index.ts'
+import { describe, expect, it } from 'vitest'
+import { listImportable, listSessionTranscripts, openTranscript, stateOfSource } from '../src/index.ts'
 import { messagesOf, outline, temporaryFolder } from './support.ts'
 
 it('knows the helpers of an OpenCode session', async () => {
@@ -237,4 +237,127 @@ it('leaves a mark of pictures and documents given to OpenCode, and none of files
     [{ role: 'user' }, file('application/x-directory'), file(undefined)],
   )
   expect(outline(messages)).toEqual(['user: [image]', 'user: and @a.ts? | [document]'])
+})
+
+/** A database of both versions of OpenCode, with these rows. */
+async function databaseOfBoth(rows: string): Promise<string> {
+  const path = join(await temporaryFolder(), 'opencode.db')
+  const database = new DatabaseSync(path)
+  const session =
+    'id TEXT, parent_id TEXT, title TEXT, directory TEXT, time_created INTEGER, time_updated INTEGER'
+  database.exec(`
+    CREATE TABLE session (${session});
+    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
+    CREATE TABLE session_v2 (${session});
+    CREATE TABLE session_message (id TEXT, session_id TEXT, type TEXT, seq INTEGER, time_created INTEGER, data TEXT);
+    ${rows}`)
+  database.close()
+  return path
+}
+
+const said = (seq: number, type: string, data: unknown): string =>
+  `INSERT INTO session_message VALUES ('m${seq}', 'o1', '${type}', ${seq}, 1763600000000, '${JSON.stringify(data)}');`
+
+describe('a session of OpenCode 2', () => {
+  it('is read with what was said, typed, run and used in it, and without what the host says', async () => {
+    const file = (mime: string) => ({ mime, name: 'a', source: { type: 'uri', uri: 'file:///a' } })
+    const tool = (state: unknown) => ({
+      type: 'tool',
+      id: 'call_1',
+      name: 'shell',
+      state,
+      time: { created: 1 },
+    })
+    const path = await databaseOfBoth(`
+      INSERT INTO session_v2 VALUES ('o1', NULL, 'Pool', '/home/dev/api', 1, 1);
+      ${said(12, 'assistant', { content: [{ type: 'text', text: 'It leaked.' }] })}
+      ${said(1, 'user', { text: 'fix the pool', files: [file('image/png'), file('text/plain')] })}
+      ${said(2, 'synthetic', { text: 'a plugin says' })}
+      ${said(3, 'system', { text: 'the date is' })}
+      ${said(4, 'assistant', {
+        content: [
+          { type: 'reasoning', text: 'hm' },
+          { type: 'text', text: 'I look.' },
+          tool({ status: 'completed', input: { command: 'ls' }, content: [{ type: 'text', text: 'src' }] }),
+          tool({ status: 'error', input: { command: 'x' }, error: { type: 'unknown', message: 'no x' } }),
+          tool({ status: 'streaming', input: '{"comm' }),
+        ],
+      })}
+      ${said(5, 'shell', { command: 'make', status: 'exited', output: { output: 'built\n', size: 6 } })}
+      ${said(6, 'shell', { command: 'make -n', status: 'running' })}
+      ${said(7, 'compaction', { status: 'completed', summary: 'We looked.', recent: '' })}
+      ${said(8, 'compaction', { status: 'failed', error: { type: 'unknown', message: 'no' } })}
+      ${said(9, 'skill', { skill: 's', name: 's', text: 'do it so' })}
+      ${said(10, 'idle', { outcome: 'succeeded' })}
+      ${said(11, 'model-switched', { model: { id: 'm', providerID: 'p' } })}`)
+    expect(await listImportable(path)).toEqual([`${path}#o1`])
+    const conversation = await openTranscript(`${path}#o1`)
+    const messages = await messagesOf(conversation)
+    expect(outline(messages)).toEqual([
+      'user: fix the pool | [image]',
+      'assistant: I look. | (uses shell) | (result) src | (uses shell) | (result, failed) no x | (uses shell)',
+      'user: ! make',
+      'assistant: (result) built',
+      'user: ! make -n',
+      'assistant: (result) ',
+      'assistant: (result) [compacted]',
+      'assistant: It leaked.',
+    ])
+    expect(messages[0]).toMatchObject({ id: 'm1', at: '2025-11-20T00:53:20.000Z' })
+    expect(messages[1]?.content[1]).toEqual({
+      type: 'tool_use',
+      id: 'call_1',
+      name: 'shell',
+      input: { command: 'ls' },
+    })
+    expect(conversation).toMatchObject({
+      sessionId: 'o1',
+      facts: { title: 'Pool', project: '/home/dev/api', skipped: {} },
+    })
+  })
+
+  it('counts what is of no known type or form', async () => {
+    const path = await databaseOfBoth(`
+      INSERT INTO session_v2 VALUES ('o1', NULL, NULL, NULL, 1, 1);
+      ${said(1, 'dream', {})} ${said(2, 'shell', {})} ${said(3, 'assistant', {})} ${said(4, 'user', {})}
+      ${said(5, 'assistant', { content: ['text', { type: 'hologram' }, 7] })}`)
+    const conversation = await openTranscript(`${path}#o1`)
+    expect(await messagesOf(conversation)).toEqual([])
+    expect(conversation.facts).toEqual({
+      skipped: { 'line that is no message': 2, 'unrecognised content block': 4 },
+    })
+  })
+
+  it('is read as the version has it that went on with it, and listed once', async () => {
+    const path = await databaseOfBoth(`
+      INSERT INTO session VALUES ('o1', NULL, 'one', NULL, 1, 5), ('copied', NULL, 'one', NULL, 3, 3),
+        ('o3', NULL, 'one', NULL, 2, 9);
+      INSERT INTO session_v2 VALUES ('o1', NULL, 'two', NULL, 1, 7), ('copied', 'o1', 'two', NULL, 3, 3),
+        ('o3', NULL, 'two', NULL, 2, 8), ('new', 'o3', 'two', NULL, 4, 4);
+      ${said(1, 'user', { text: 'in two' })}
+      INSERT INTO message VALUES ('m1', 'o1', 1, '{"role":"user"}');
+      INSERT INTO part VALUES ('p1', 'm1', '{"type":"text","text":"in one"}');`)
+    expect(await listImportable(path)).toEqual(['o1', 'o3', 'copied', 'new'].map((id) => `${path}#${id}`))
+    const titles = ['o1', 'copied', 'o3', 'new'].map(
+      async (id) => (await openTranscript(`${path}#${id}`)).facts.title,
+    )
+    expect(await Promise.all(titles)).toEqual(['two', 'one', 'one', 'two'])
+    expect(outline(await messagesOf(await openTranscript(`${path}#o1`)))).toEqual(['user: in two'])
+    expect(await openTranscript(`${path}#new`)).toMatchObject({ sessionId: 'o3/new', parent: 'o3' })
+    expect(await listSessionTranscripts(`${path}#o3`)).toEqual([`${path}#o3`, `${path}#new`])
+  })
+
+  it('is read where OpenCode 1 never was', async () => {
+    const path = join(await temporaryFolder(), 'opencode.db')
+    const database = new DatabaseSync(path)
+    database.exec(`
+      CREATE TABLE session_v2 (id TEXT, parent_id TEXT, time_created INTEGER, time_updated INTEGER);
+      CREATE TABLE session_message (id TEXT, session_id TEXT, type TEXT, seq INTEGER, time_created INTEGER, data TEXT);
+      INSERT INTO session_v2 VALUES ('o1', NULL, 1, 1);
+      ${said(1, 'user', { text: 'hello' })}`)
+    database.close()
+    expect(await listImportable(path)).toEqual([`${path}#o1`])
+    expect(outline(await messagesOf(await openTranscript(`${path}#o1`)))).toEqual(['user: hello'])
+  })
 })

@@ -1,0 +1,85 @@
+import type { ContentBlock, JsonValue, Message } from '@recall/core'
+import { compacted } from '../reading/compacted.ts'
+import { isRecord, toolName } from '../reading/content-blocks.ts'
+import { toInstant } from '../reading/instants.ts'
+import { commandOf } from '../reading/ran-command.ts'
+import { type Skip, skippedKinds } from '../reading/skipped.ts'
+import type { Query, Row } from '../reading/sqlite-snapshot.ts'
+import { objectIn, toAttachment } from './values.ts'
+
+/** The host's words for the model in a message of the person, before the answer that holds a command they ran. */
+const commandNotice = 'The following tool was executed by the user'
+
+/** The messages of a session of OpenCode 1, which stand in parts. */
+export const messagesOf1 = (query: Query, sessionId: string, skip: Skip): Message[] =>
+  query('SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id', sessionId).flatMap(
+    reader(query, skip),
+  )
+
+/** Reads a session's messages, one after the other. */
+function reader(query: Query, skip: Skip): (row: Row) => Message[] {
+  const notices = new Set<unknown>()
+  return (row) => {
+    const data = objectIn(row.data)
+    if (data.role !== 'user' && data.role !== 'assistant') {
+      skip(skippedKinds.notAMessage)
+      return []
+    }
+    const parts = query('SELECT * FROM part WHERE message_id = ? ORDER BY id', String(row.id)).map((part) =>
+      objectIn(part.data),
+    )
+    if (parts.some(({ text, synthetic }) => synthetic === true && text === commandNotice)) notices.add(row.id)
+    const content = parts.flatMap((part) => toBlocks(part, skip))
+    if (content.length === 0) return []
+    const at = toInstant(row.time_created)
+    const message: Message = {
+      id: String(row.id),
+      role: data.role,
+      content: data.summary === true ? [compacted] : content,
+      ...(at === undefined ? {} : { at }),
+    }
+    const ran = notices.has(data.parentID) ? ranIn(parts) : undefined
+    return ran === undefined ? [message] : commandOf(message, ran.command, ran.output)
+  }
+}
+
+/** The command that a person ran is all that is in its message; an answer of the agent has more parts. */
+function ranIn(parts: readonly Record<string, unknown>[]): { command: string; output: string } | undefined {
+  const [state, ...others] = parts.map((part) => part.state)
+  if (!isRecord(state) || !isRecord(state.input) || others.length > 0) return undefined
+  const { command } = state.input
+  if (typeof command !== 'string') return undefined
+  return { command, output: typeof state.output === 'string' ? state.output : '' }
+}
+
+function toBlocks(part: Record<string, unknown>, skip: Skip): ContentBlock[] {
+  if (typeof part.type !== 'string') {
+    skip(skippedKinds.unknownBlock)
+    return []
+  }
+  // Synthetic texts were inserted by the host.
+  if (part.type === 'text' && typeof part.text === 'string' && part.synthetic !== true) {
+    return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
+  }
+  // A slash command that a helper works on. What was typed behind it stands only in the words for the helper.
+  if (part.type === 'subtask' && typeof part.command === 'string')
+    return [{ type: 'text', text: `/${part.command}` }]
+  if (part.type === 'file') return toAttachment(part.mime, skip)
+  if (part.type !== 'tool') return []
+  const state = isRecord(part.state) ? part.state : {}
+  const id = typeof part.callID === 'string' ? part.callID : ''
+  const output = state.output ?? state.error
+  return [
+    { type: 'tool_use', id, name: toolName(part.tool), input: (state.input ?? null) as JsonValue },
+    ...(typeof output === 'string'
+      ? [
+          {
+            type: 'tool_result' as const,
+            toolUseId: id,
+            content: output,
+            ...(state.error ? { isError: true } : {}),
+          },
+        ]
+      : []),
+  ]
+}

@@ -1,0 +1,92 @@
+import type { ContentBlock, Message } from '@recall/core'
+import { compacted } from '../reading/compacted.ts'
+import { isRecord, toContentBlocks, toolName, toResultText, toToolInput } from '../reading/content-blocks.ts'
+import { toInstant } from '../reading/instants.ts'
+import { commandOf } from '../reading/ran-command.ts'
+import { type Skip, skippedKinds } from '../reading/skipped.ts'
+import type { Query, Row } from '../reading/sqlite-snapshot.ts'
+import { objectIn, toAttachment } from './values.ts'
+
+/** What the host says to the model, and what it notes of the session. */
+const ofHost = new Set<unknown>([
+  'synthetic',
+  'system',
+  'skill',
+  'agent-switched',
+  'model-switched',
+  'location-switched',
+  'idle',
+])
+
+/** The messages of a session of OpenCode 2, each of a type that says whose it is. */
+export const messagesOf2 = (query: Query, sessionId: string, skip: Skip): Message[] =>
+  query('SELECT * FROM session_message WHERE session_id = ? ORDER BY seq, id', sessionId).flatMap((row) =>
+    readMessage(row, skip),
+  )
+
+function readMessage(row: Row, skip: Skip): Message[] {
+  const data = objectIn(row.data)
+  const at = toInstant(row.time_created)
+  const message = (role: Message['role'], content: ContentBlock[]): Message => ({
+    id: String(row.id),
+    role,
+    content,
+    ...(at === undefined ? {} : { at }),
+  })
+  switch (row.type) {
+    case 'user':
+      return [message('user', typedIn(data, skip))].filter(saysSomething)
+    case 'assistant':
+      return [message('assistant', answerIn(data, skip))].filter(saysSomething)
+    case 'shell':
+      if (typeof data.command !== 'string') break
+      return commandOf(message('user', []), data.command, outputIn(data.output))
+    case 'compaction':
+      return data.status === 'completed' ? [message('assistant', [compacted])] : []
+    default:
+      if (ofHost.has(row.type)) return []
+  }
+  skip(skippedKinds.notAMessage)
+  return []
+}
+
+const saysSomething = ({ content }: Message): boolean => content.length > 0
+
+const outputIn = (printed: unknown): string =>
+  isRecord(printed) && typeof printed.output === 'string' ? printed.output : ''
+
+function typedIn({ text, files }: Record<string, unknown>, skip: Skip): ContentBlock[] {
+  const attached = Array.isArray(files) ? files : []
+  return [
+    ...toContentBlocks(text, skip),
+    ...attached.flatMap((file) => toAttachment(isRecord(file) ? file.mime : undefined, skip)),
+  ]
+}
+
+function answerIn({ content }: Record<string, unknown>, skip: Skip): ContentBlock[] {
+  if (Array.isArray(content)) return content.flatMap((part) => toBlocks(isRecord(part) ? part : {}, skip))
+  skip(skippedKinds.unknownBlock)
+  return []
+}
+
+function toBlocks(part: Record<string, unknown>, skip: Skip): ContentBlock[] {
+  if (part.type === 'reasoning') return []
+  if (part.type !== 'tool') return toContentBlocks([part], skip)
+  const state = isRecord(part.state) ? part.state : {}
+  const id = typeof part.id === 'string' ? part.id : ''
+  const failure = isRecord(state.error) ? state.error.message : undefined
+  const output = failure ?? state.content
+  return [
+    { type: 'tool_use', id, name: toolName(part.name), input: toToolInput(state.input) },
+    ...(output === undefined
+      ? []
+      : [
+          {
+            type: 'tool_result' as const,
+            toolUseId: id,
+            content: toResultText(output),
+            ...(failure === undefined ? {} : { isError: true }),
+          },
+        ]),
+  ]
+}
