@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { EventEmitter, on, once } from 'node:events'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -79,16 +79,56 @@ it.each([
   expect(notes.includes('Claude Code ignores all of it')).toBe(isSaid)
 })
 
-/** What the plugin for OpenCode does in a folder, with a command of the test's in place of ours. */
-async function openCodePlugin(home: string, program: string, recallPrompts = true) {
+/** The plugin for OpenCode, with a command of the test's in place of ours. */
+async function openCodeModule(home: string, program: string, recallPrompts: boolean) {
   const opencode = targets.find(({ name }) => name === 'opencode') as Target
   write(home, { 'hook.cjs': program })
   const command = [process.execPath, join(home, 'hook.cjs')]
   setUp(home, opencode, { ...wiringIn(home), command, recallPrompts }).install()
   const module = join(home, 'recall.mjs')
   renameSync(join(home, '.config/opencode/plugins/recall.js'), module)
-  const { Recall } = await import(/* @vite-ignore */ pathToFileURL(module).href)
-  return Recall({ directory: home })
+  return (await import(/* @vite-ignore */ pathToFileURL(module).href)).default
+}
+
+/** What the plugin does in a folder where OpenCode 1 loads it. */
+const openCodePlugin = async (home: string, program: string, recallPrompts = true) =>
+  (await openCodeModule(home, program, recallPrompts)).server({ directory: home })
+
+interface HostEvent {
+  type: string
+  data: { sessionID: string }
+}
+
+/** What the plugin does in a folder where OpenCode 2 loads it. */
+async function openCode2Plugin(home: string, program: string, recallPrompts = true) {
+  const hooks: Record<string, (event: unknown) => Promise<void>> = {}
+  const events = new EventEmitter()
+  const { id, setup } = await openCodeModule(home, program, recallPrompts)
+  const unload = await setup({
+    location: { directory: home },
+    session: {
+      hook: async (name: string, call: (event: unknown) => Promise<void>) => {
+        hooks[name] = call
+      },
+    },
+    event: {
+      subscribe: async function* () {
+        for await (const [event] of on(events, 'event')) yield event
+      },
+    },
+  })
+  return {
+    id,
+    unload,
+    hooks,
+    hear: (event: HostEvent): unknown => events.emit('event', event),
+    /** What the model is told before the conversation. */
+    async systemOf(sessionID: string): Promise<string[]> {
+      const system = [{ type: 'text', text: 'You are OpenCode.' }]
+      await hooks.context?.({ sessionID, system, messages: [] })
+      return system.map(({ text }) => text)
+    },
+  }
 }
 
 it('OpenCode goes on without a hook that hangs, also when what it started keeps the pipe open', async () => {
@@ -203,6 +243,79 @@ describe('a prompt in OpenCode', () => {
     await hooks['chat.message']({ sessionID: 's' }, { message: { id: 'm' }, parts })
     expect(parts).toHaveLength(2)
   })
+})
+
+describe('in OpenCode 2', () => {
+  it('a session is told at its start, once asked, and anew when it was deleted', async () => {
+    const home = await temporaryFolder()
+    const asked = JSON.stringify(join(home, 'asked'))
+    const { id, hear, systemOf } = await openCode2Plugin(
+      home,
+      `const fs = require('fs')
+      fs.appendFileSync(${asked}, '.')
+      console.log('asked' + fs.readFileSync(${asked}))`,
+    )
+    expect(id).toBe('recall')
+    for (const sessionID of ['s', 's']) {
+      expect(await systemOf(sessionID)).toEqual(['You are OpenCode.', 'asked.\n'])
+    }
+    hear({ type: 'session.deleted', data: { sessionID: 's' } })
+    await vi.waitFor(async () => expect((await systemOf('s'))[1]).toBe('asked..\n'))
+  })
+
+  it('memory hears which session rests and which is compacted, and where, until the plugin is unloaded', async () => {
+    const home = await temporaryFolder()
+    const heard = join(home, 'heard')
+    const { hooks, hear, unload } = await openCode2Plugin(
+      home,
+      `process.stdin.on('data', (told) =>
+        require('fs').appendFileSync(${JSON.stringify(heard)}, process.argv[3] + ' ' + told + '\\n'))`,
+    )
+    const told = (sessionID: string): string =>
+      JSON.stringify({ host: 'opencode', session_id: sessionID, cwd: home })
+    await hooks.compaction?.({ sessionID: 's' })
+    expect(readFileSync(heard, 'utf8')).toBe(`pre-compact ${told('s')}\n`)
+    hear({ type: 'session.execution.started', data: { sessionID: 's0' } })
+    for (const [i, end] of ['succeeded', 'failed', 'interrupted'].entries()) {
+      const sessionID = `s${i + 1}`
+      hear({ type: `session.execution.${end}`, data: { sessionID } })
+      await vi.waitFor(() => expect(readFileSync(heard, 'utf8')).toContain(`stop ${told(sessionID)}\n`))
+    }
+    unload()
+    hear({ type: 'session.execution.succeeded', data: { sessionID: 's4' } })
+    await hooks.compaction?.({ sessionID: 's' })
+    expect(readFileSync(heard, 'utf8').match(/^\S+/gm)).toEqual([
+      'pre-compact',
+      'stop',
+      'stop',
+      'stop',
+      'pre-compact',
+    ])
+  })
+
+  it.each([true, false])(
+    'what is found for the latest prompt is told with it, if asked for: %s',
+    async (isAsked) => {
+      const { hooks, systemOf } = await openCode2Plugin(
+        await temporaryFolder(),
+        `process.stdin.on('data', (told) => {
+        const { session_id, prompt } = JSON.parse(told)
+        if (prompt?.includes('pool')) console.log([process.argv[3], session_id, prompt].join(': '))
+      })`,
+        isAsked,
+      )
+      const ask = async (text: string) => {
+        const prompt = { text }
+        await hooks.prompt?.({ sessionID: 's', prompt })
+        expect(prompt).toEqual({ text })
+        return systemOf('s')
+      }
+      const found = 'prompt: s: where is the pool?\n'
+      expect(await ask('where is the pool?')).toEqual(['You are OpenCode.', ...(isAsked ? [found] : [])])
+      expect(await systemOf('other')).toEqual(['You are OpenCode.'])
+      expect(await ask('and now?')).toEqual(['You are OpenCode.'])
+    },
+  )
 })
 
 describe('a hook of Gemini CLI', () => {
