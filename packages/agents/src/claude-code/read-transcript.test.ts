@@ -108,6 +108,8 @@ it('leaves out what the host injected: meta lines, compaction summaries, reminde
   const { outline } = await read(
     jsonLines(
       user('u1', 'Skill text', { isMeta: true }),
+      user('u6', 'Skill text', { turnCompanion: true }),
+      user('u7', 'Shown to the person', { isVisibleInTranscriptOnly: true }),
       { type: 'system', subtype: 'compact_boundary', uuid: 'b1', content: 'Conversation compacted' },
       user('u2', 'This session is being continued …', { isCompactSummary: true }),
       user('u3', '<system-reminder>\nBe brief.\n</system-reminder>\nadd a test'),
@@ -281,6 +283,14 @@ it('reads a repeated uuid once, but not in place of the sound copy of a damaged 
     ),
   )
   expect(outline).toEqual(['user: hello', 'user: sound copy'])
+})
+
+it('reads a line behind what the host had reserved of the file', async () => {
+  const { outline, conversation } = await read(
+    `${jsonLines(user('u1', 'fix it'))}\0\0\0${jsonLines(user('u2', 'and test it'))}\0\0`,
+  )
+  expect(outline).toEqual(['user: fix it', 'user: and test it'])
+  expect(conversation.facts.skipped).toEqual({})
 })
 
 it('passes over damaged lines and counts them by kind', async () => {

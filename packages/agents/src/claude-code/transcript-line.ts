@@ -39,7 +39,7 @@ export function toTranscriptLine(value: unknown): TranscriptLine | null {
     timestamp: value.timestamp,
     cwd: text(value.cwd),
     isSidechain: value.isSidechain === true,
-    isMeta: value.isMeta === true,
+    isMeta: [value.isMeta, value.turnCompanion, value.isVisibleInTranscriptOnly].includes(true),
     otherOrigin: originOf(value.origin ?? (isRecord(value.attachment) ? value.attachment.origin : undefined)),
     isCompactSummary: value.isCompactSummary === true,
     isHostAnswer: value.isApiErrorMessage === true || (message !== undefined && isFiller(message)),

@@ -6,6 +6,9 @@ export interface JsonLine {
   value: unknown
 }
 
+/** What a host reserved of a file and has not written on stands before what it wrote since. */
+const reserved = /^\0+/
+
 /** The JSON values of a file, one per line. A line that does not parse is counted and skipped, never thrown. */
 export async function* readJsonLines(
   path: string,
@@ -17,9 +20,10 @@ export async function* readJsonLines(
       skip(skippedKinds.tooLong)
       continue
     }
-    if (line.text.trim() === '') continue
+    const text = line.text.replace(reserved, '')
+    if (text.trim() === '') continue
     if (line.damaged) skip(skippedKinds.invalidUtf8)
-    const parsed = parseJson(line.text)
+    const parsed = parseJson(text)
     if (parsed !== undefined) yield { number: line.number, value: parsed }
     else skip(line.ended ? skippedKinds.unreadable : skippedKinds.halfWritten)
   }
