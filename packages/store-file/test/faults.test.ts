@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createMemoryManager, isMemoryError } from '@recall/core'
+import { thisProcess } from '@recall/core/process'
 import { describe, expect, it, vi } from 'vitest'
+import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
 import { bundleScript } from './child-process.ts'
 import { failingFileSystem, readOnlyFileSystem } from './faulty-file-system.ts'
@@ -101,6 +103,29 @@ describe('a memory that may not be written', () => {
       await memory.close()
     },
   )
+
+  it.each([
+    ['its disk', (_root: string) => readOnlyFileSystem('EROFS').fileSystem],
+    [
+      'its index',
+      (root: string) => {
+        rmSync(join(root, 'memory/.recall/index.db'), { force: true })
+        mkdirSync(join(root, 'memory/.recall/index.db'))
+        return defaultFileSystem
+      },
+    ],
+  ])('is searched, and keeps the notes of a killed writer for others: %s', async (_, fileSystemOf) => {
+    const root = temporaryRoot()
+    await fill(root)
+    const notes = join(root, 'memory/.recall/writers')
+    const name = `999999999-1-${thisProcess().place}00`
+    mkdirSync(notes, { recursive: true })
+    writeFileSync(join(notes, name), 'memory/long-term/a.md\n')
+    const { memory } = await openAt(root, fileSystemOf(root))
+    expect(await memory.search('long-term', { text: 'old' })).toHaveLength(3)
+    await memory.close()
+    expect(readdirSync(notes)).toEqual([name])
+  })
 })
 
 it.each([

@@ -76,10 +76,10 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     if (!temporary) notes.done()
   }
 
-  const absorbOthers = (index: SearchIndex): void => {
+  const absorbOthers = ({ index, temporary }: IndexInUse): void => {
     const { paths, abandoned } = notes.others()
     if (paths.length > 0) index.transaction(() => indexPaths(index, new Set(paths)))
-    notes.discard(abandoned)
+    if (!temporary) notes.discard(abandoned)
   }
 
   /** Looks at every file, however large the memory. */
@@ -107,7 +107,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       const isQuiet = current === before && current.walkedAt > 0 && watch.isQuiet()
       if (!isQuiet) return watch.checked(watchedFolders, check)
       flush()
-      if (!isSettled) absorbOthers(current.index)
+      if (!isSettled) absorbOthers(current)
       return current
     })
   }
@@ -118,7 +118,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     const current = inUse.open()
     const { index } = current
     flush()
-    absorbOthers(index)
+    absorbOthers(current)
     const shown = named.map((path) => shownPath(root, path))
     if (shown.length > 0) index.transaction(() => indexPaths(index, shown))
     if (areAll && current.walkedAt > 0) return current
@@ -219,7 +219,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
         const current = inUse.open()
         inUse.holding(current, () => {
           flush()
-          absorbOthers(current.index)
+          absorbOthers(current)
           lookEverywhere(current)
         })
       })

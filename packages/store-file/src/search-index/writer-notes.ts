@@ -3,7 +3,7 @@ import { writing } from '../files/atomic-write.ts'
 import { type FileSystem, orAbsent } from '../files/file-system.ts'
 import { ensureFolder } from '../files/folders.ts'
 import { isAbandoned, ownedName } from '../files/owned-name.ts'
-import { isDiskFull } from '../sqlite/errors.ts'
+import { isDiskFull, isUnwritable } from '../sqlite/errors.ts'
 
 /**
  * Every open store that writes keeps a note of the files it has written but not yet indexed. Whoever searches
@@ -60,8 +60,13 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
       return { paths, abandoned, alive }
     },
 
+    /** Where they cannot be removed, as on a disk that can only be read, they are read again. */
     discard(abandoned: readonly string[]): void {
-      for (const path of abandoned) orAbsent(() => fileSystem.unlinkSync(path))
+      try {
+        for (const path of abandoned) orAbsent(() => fileSystem.unlinkSync(path))
+      } catch (error) {
+        if (!isUnwritable(error)) throw error
+      }
     },
 
     /** @param keep leaves the notes for other processes, because the files they name were not indexed */
