@@ -222,6 +222,26 @@ describe('the lock', () => {
     expect(taken).toBe(1)
   })
 
+  it('lets go of its files when it is closed, also of that of the turn', () => {
+    const folder = temporaryRoot()
+    for (const name of ['lock.db', 'lock-turn.db']) writeFileSync(join(folder, name), 'a page')
+    let open = 0
+    let isHeld = true
+    const exec = (statement: string): void => {
+      if (statement !== 'BEGIN IMMEDIATE' || !isHeld) return
+      isHeld = false
+      throw Object.assign(new Error('locked'), { errcode: 5 })
+    }
+    const openDatabase = () => {
+      open++
+      return { exec, prepare: noStatement, function() {}, close: () => void open-- }
+    }
+    const lock = createLock(defaultFileSystem, openDatabase, folder)
+    lock.hold(() => expect(open).toBe(2))
+    lock.close()
+    expect(open).toBe(0)
+  })
+
   it('is taken also where its turn cannot be kept', async () => {
     const folder = temporaryRoot()
     mkdirSync(join(folder, 'lock-turn.db'))
