@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { removeFile, removeFiles, replaceFile, writing } from './files/atomic-write.ts'
 import { type FileSystem, orAbsent } from './files/file-system.ts'
-import { ensureFolder } from './files/folders.ts'
+import { ensureFolder, ensureInternal } from './files/folders.ts'
 import { isAbandoned, ownedName } from './files/owned-name.ts'
 
 /**
@@ -14,7 +14,10 @@ export function createErasures(fileSystem: FileSystem, internal: string) {
     /** @returns what takes the note away */
     begin(): () => void {
       const note = join(folder, ownedName())
-      writing(folder, () => ensureFolder(fileSystem, folder))
+      writing(folder, () => {
+        ensureInternal(fileSystem, internal)
+        ensureFolder(fileSystem, folder)
+      })
       replaceFile(fileSystem, note, '')
       return () => void removeFile(fileSystem, note)
     },

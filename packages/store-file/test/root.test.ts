@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { conversationType, isMemoryError, MemoryErrorCode } from '@recall/core'
@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { defaultConfig } from '../src/default-config.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { layouts } from '../src/layout/layout.ts'
-import { openFileMemory } from '../src/open-file-memory.ts'
+import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
 import { readStatus } from '../src/status.ts'
 import { isPosix } from './platform.ts'
 import { archiveOf } from './storm-values.ts'
@@ -93,6 +93,15 @@ describe.runIf(isPosix)('in a root that others may enter', () => {
     for (const folder of each.private) expect(modeOf(join(root, folder))).toBe(0o700)
     expect(modeOf(root)).toBe(0o755)
     await memory.close()
+  })
+
+  it('only the user may enter what is made to forget something, which leaves no note of it', async () => {
+    const root = temporaryRoot()
+    const store = await openFileStore({ root, layout: 'user' })
+    store.beginErasure()()
+    expect(modeOf(join(root, 'memory'))).toBe(0o700)
+    expect(readdirSync(join(root, 'memory/.recall/erasing'))).toEqual([])
+    await store.close()
   })
 
   it('only the user may enter archives that lie elsewhere', async () => {
