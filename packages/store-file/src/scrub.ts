@@ -1,12 +1,11 @@
 import { dirname } from 'node:path'
-import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import { isMemoryError } from '@recall/core'
 import { sealedLength } from './documents/note.ts'
 import type { FileStore } from './file-store.ts'
-import { replaceFile } from './files/atomic-write.ts'
 import { type FileSystem, orAbsent } from './files/file-system.ts'
 import { fromShown, isInside } from './files/paths.ts'
 import { readText } from './files/read-text.ts'
-import { createWorkspace } from './files/workspace.ts'
+import { rewriteFile } from './files/rewrite-file.ts'
 import { sourcesOf } from './layout/sources.ts'
 import { archivedFiles, scrubArchived } from './scrub-archive.ts'
 
@@ -99,7 +98,7 @@ function redactFile(content: string, redact: Redact): ReturnType<Redact> {
   return { text: text + content.slice(sealedAt), counts }
 }
 
-/** Reads again under the lock, and again when somebody writes at the same moment. */
+/** Reads again under the lock. */
 function replace(
   fileSystem: FileSystem,
   { root, index, exclusively }: Scrubbed,
@@ -107,21 +106,13 @@ function replace(
   redact: Redact,
 ): void {
   exclusively(() => {
-    for (let attempt = 1; ; attempt++) {
-      const workspace = createWorkspace(fileSystem)
-      const target = fromShown(root, path)
-      const { text } = redactFile(workspace.read(target), redact)
-      if (!workspace.exists(target)) return
-      index.changing(path)
-      try {
-        return replaceFile(fileSystem, target, text, { verify: workspace.assertUnchanged })
-      } catch (error) {
-        if (!isMemoryError(error, MemoryErrorCode.CONFLICT) || attempt === attempts) throw error
-      } finally {
-        index.changed(path)
-      }
+    index.changing(path)
+    try {
+      rewriteFile(fileSystem, fromShown(root, path), (content) =>
+        content === null ? null : redactFile(content, redact).text,
+      )
+    } finally {
+      index.changed(path)
     }
   })
 }
-
-const attempts = 5

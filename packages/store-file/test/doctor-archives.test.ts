@@ -12,6 +12,7 @@ import { describe, expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openWithArchives } from './open-with-archives.ts'
+import { whileReplacing } from './while-replacing.ts'
 
 describe('the doctor, of archives', () => {
   it('adds and removes rows of ARCHIVE.md and leaves what people wrote there', async () => {
@@ -156,6 +157,39 @@ describe('the doctor, of archives', () => {
     }
     checkUp(defaultFileSystem, { ...store, exclusively }, { deep: false, fix: true })
     expect(readFileSync(second, 'utf8')).toContain('And more.')
+    await memory.close()
+  })
+
+  it('keeps the row of an archive that comes back while it looks', async () => {
+    const { store, memory, at } = await openWithArchives(2)
+    const table = readFileSync(at('ARCHIVE.md'), 'utf8')
+    renameSync(at('conversations/conversation-002.md'), at('.away'))
+    const exclusively = <T>(call: () => T): T => {
+      renameSync(at('.away'), at('conversations/conversation-002.md'))
+      return store.exclusively(call)
+    }
+    const findings = checkUp(defaultFileSystem, { ...store, exclusively }, { deep: false, fix: true })
+    expect(findings.find(({ fixed }) => fixed)?.message).toBe('row 2 has no archive')
+    expect(readFileSync(at('ARCHIVE.md'), 'utf8')).toBe(table)
+    await memory.close()
+  })
+
+  it.each([
+    { name: 'ARCHIVE.md', wrong: '| 002 | of another machine |\n' },
+    {
+      name: 'EPHEMERAL.md',
+      wrong:
+        '## Session s1 — 2026-01-01T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: conversations/conversation-002.md\n\nOf s1\n',
+    },
+  ])('keeps what a person saves into $name while it is mended', async ({ name, wrong }) => {
+    const { store, memory, at } = await openWithArchives(2)
+    appendFileSync(at(name), wrong)
+    const fileSystem = whileReplacing(() => appendFileSync(at(name), '\nBy hand.\n'))
+    const mended = checkUp(fileSystem, store, { deep: false, fix: true }).filter(({ fixed }) => fixed)
+    expect(mended).toHaveLength(1)
+    expect(readFileSync(at(name), 'utf8')).toContain('By hand.')
+    const left = checkUp(defaultFileSystem, store, { deep: false, fix: false })
+    expect(left.filter(({ ok }) => !ok)).toEqual([])
     await memory.close()
   })
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openWithArchives } from './open-with-archives.ts'
+import { whileReplacing } from './while-replacing.ts'
 
 describe('the doctor, of merges and of what syncers leave', () => {
   it('names files with both sides of a merge, but for those that quote one', async () => {
@@ -90,6 +91,18 @@ describe('the doctor, of merges and of what syncers leave', () => {
     expect(look(false).filter(({ ok }) => !ok)).toEqual([])
     for (const id of ['s1', 's2', 's3'])
       expect(await memory.read('episodic', `conversation:${id}`)).toMatchObject({ sessionId: id })
+    await memory.close()
+  })
+
+  it('keeps what a person saves into a merged archive while its sides are taken apart', async () => {
+    const { store, memory, at } = await openWithArchives(2)
+    const [one, two] = [1, 2].map((n) => at(`conversations/conversation-00${n}.md`)) as [string, string]
+    const [mine, theirs] = [one, two].map((path) => readFileSync(path, 'utf8'))
+    rmSync(two)
+    writeFileSync(one, `<<<<<<< HEAD\n${mine}=======\n${theirs}>>>>>>> 51fb131\n`)
+    const fileSystem = whileReplacing(() => appendFileSync(one, 'By hand.\n'))
+    checkUp(fileSystem, store, { deep: false, fix: true })
+    expect(readFileSync(one, 'utf8')).toContain('By hand.')
     await memory.close()
   })
 

@@ -8,16 +8,17 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { createMemoryManager, redactText } from '@recall/core'
 import { describe, expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
-import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
+import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
 import { scrubFiles } from '../src/scrub.ts'
 import { abandonErasures } from './abandon-erasures.ts'
 import { openWithArchives } from './open-with-archives.ts'
 import { temporaryRoot } from './temporary-root.ts'
+import { whileReplacing } from './while-replacing.ts'
 
 const secret = 'password: hunter2hunter2'
 const clean = 'password: [redacted:password]'
@@ -29,19 +30,12 @@ async function scrubWhile(meanwhile: (path: string) => void) {
   const memory = createMemoryManager({ stores: store, redact: 'allow' })
   await memory.write('long-term', 'note', secret)
   const path = join(root, 'memory/long-term/note.md')
-  let isFirst = true
-  const fileSystem: FileSystem = {
-    ...defaultFileSystem,
-    openSync(opened, ...rest) {
-      const descriptor = defaultFileSystem.openSync(opened, ...rest)
-      if (isFirst && basename(String(opened)).startsWith('.tmp-')) {
-        isFirst = false
-        meanwhile(path)
-      }
-      return descriptor
-    },
-  }
-  const found = scrubFiles(fileSystem, store, redactText, true)
+  const found = scrubFiles(
+    whileReplacing(() => meanwhile(path)),
+    store,
+    redactText,
+    true,
+  )
   expect(found).toEqual([{ path: 'memory/long-term/note.md', counts: { password: 1 } }])
   await memory.close()
   return path

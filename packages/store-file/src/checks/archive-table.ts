@@ -11,9 +11,9 @@ import {
 } from '../documents/archive-index.ts'
 import { parseConversation } from '../documents/conversation.ts'
 import type { FileStore } from '../file-store.ts'
-import { replaceFile } from '../files/atomic-write.ts'
 import { type FileSystem, orAbsent } from '../files/file-system.ts'
 import { readText } from '../files/read-text.ts'
+import { rewriteFile } from '../files/rewrite-file.ts'
 import { archiveFile, archiveNumber } from '../layout/layout.ts'
 import { type ArchiveHead, archiveHeads } from './archive-heads.ts'
 import { counted, orUnreadable, type Report } from './report.ts'
@@ -21,45 +21,61 @@ import { counted, orUnreadable, type Report } from './report.ts'
 export function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { root, layout } = store
   const path = join(root, layout.archiveIndex)
-  const found = orAbsent(() => fileSystem.readdirSync(join(root, layout.archives)))
   const content = readText(fileSystem, path)?.content ?? ''
   const rows = archiveRows(content)
-  if (found === null && rows.length > 0) {
+  const names = archiveNames(fileSystem, store)
+  if (names === null && rows.length > 0) {
     // A missing folder is not an empty one: keep the table.
     const problem = `${layout.archives} is missing, and the table has ${counted(rows.length, 'row')}`
     report('archive table', [problem], '', 'put the folder back')
     return
   }
-  const names = (found ?? []).filter((name) => archiveFile.test(name)).sort()
-  const files = names.map(archiveNumber)
-  const [ofRows, ofFiles] = [new Set(rows), new Set(files)]
-  const missing = names.filter((name) => !ofRows.has(archiveNumber(name)))
-  const extra = [...ofRows].filter((number) => !ofFiles.has(number))
-  const doubled = repeated(rows).filter((number) => ofFiles.has(number))
-  const misled = misledRows(fileSystem, store, content)
-  const unclear = names.filter((name) => [...doubled, ...misled].includes(archiveNumber(name)))
-  const isMerged = withBothSides(content) !== null
+  const { missing, extra, doubled, misled } = compare(fileSystem, store, content, names ?? [])
   report(
     'archive table',
     [
-      ...(isMerged ? [`${layout.archiveIndex} holds both sides of a merge`] : []),
+      ...(withBothSides(content) === null ? [] : [`${layout.archiveIndex} holds both sides of a merge`]),
       ...missing.map((name) => `archive ${archiveNumber(name)} has no row`),
       ...extra.map((number) => `row ${number} has no archive`),
       ...doubled.map((number) => `archive ${number} has several rows`),
       ...misled.map((number) => `row ${number} tells of another session than its archive`),
     ],
-    `${counted(files.length, 'archive')}, ${counted(rows.length, 'row')}`,
+    `${counted(names?.length ?? 0, 'archive')}, ${counted(rows.length, 'row')}`,
     "run 'recall doctor --fix' to add and remove rows",
     () =>
-      store.exclusively(() => {
-        const now = readText(fileSystem, path)?.content ?? ''
-        const made = [...missing, ...unclear].map(
-          (name) => [archiveNumber(name), rowOf(fileSystem, store, name)] as const,
-        )
-        const kept = withoutArchiveRows(withBothSides(now) ?? now, [...extra, ...doubled])
-        replaceFile(fileSystem, path, withArchiveRows(kept, new Map(made)))
-      }),
+      store.exclusively(() => rewriteFile(fileSystem, path, (now) => mended(fileSystem, store, now ?? ''))),
   )
+}
+
+/** `null` where their folder is missing. */
+const archiveNames = (fileSystem: FileSystem, { root, layout }: FileStore): string[] | null =>
+  orAbsent(() => fileSystem.readdirSync(join(root, layout.archives)))
+    ?.filter((name) => archiveFile.test(name))
+    .sort() ?? null
+
+/** What the table tells otherwise than the archives: names that have no row, and numbers of rows. */
+function compare(fileSystem: FileSystem, store: FileStore, content: string, names: readonly string[]) {
+  const rows = archiveRows(content)
+  const [ofRows, ofFiles] = [new Set(rows), new Set(names.map(archiveNumber))]
+  return {
+    missing: names.filter((name) => !ofRows.has(archiveNumber(name))),
+    extra: [...ofRows].filter((number) => !ofFiles.has(number)),
+    doubled: repeated(rows).filter((number) => ofFiles.has(number)),
+    misled: misledRows(fileSystem, store, content),
+  }
+}
+
+/** The table as its archives are now: others may have archived or forgotten a session since it was looked at. */
+function mended(fileSystem: FileSystem, store: FileStore, content: string): string | null {
+  const names = archiveNames(fileSystem, store)
+  if (names === null) return null
+  const { missing, extra, doubled, misled } = compare(fileSystem, store, content, names)
+  const unclear = names.filter((name) => [...doubled, ...misled].includes(archiveNumber(name)))
+  const made = [...missing, ...unclear].map(
+    (name) => [archiveNumber(name), rowOf(fileSystem, store, name)] as const,
+  )
+  const kept = withoutArchiveRows(withBothSides(content) ?? content, [...extra, ...doubled])
+  return withArchiveRows(kept, new Map(made))
 }
 
 /** Numbers whose row tells of the session of another archive, or of none: a merge took it, or a number was changed. */

@@ -7,6 +7,7 @@ import { replaceFile } from '../files/atomic-write.ts'
 import { type FileSystem, orAbsent } from '../files/file-system.ts'
 import { fromShown } from '../files/paths.ts'
 import { readText } from '../files/read-text.ts'
+import { createWorkspace } from '../files/workspace.ts'
 import { archiveFoldersOf } from '../layout/layout.ts'
 import { sourcesOf } from '../layout/sources.ts'
 import { archiveHeads, nextArchivePath } from './archive-heads.ts'
@@ -68,9 +69,10 @@ function archivesIn(content: string): [mine: string, theirs: string] | null {
 /** If it is interrupted, there is one archive too many, and none is lost. */
 function separate(fileSystem: FileSystem, store: FileStore, path: string): void {
   const whole = fromShown(store.root, path)
-  const sides = archivesIn(readText(fileSystem, whole)?.content ?? '')
+  const workspace = createWorkspace(fileSystem)
+  const sides = archivesIn(workspace.read(whole))
   if (!sides) return
   const [mine, theirs] = sides
   replaceFile(fileSystem, join(store.root, nextArchivePath(fileSystem, store)), theirs)
-  replaceFile(fileSystem, whole, mine)
+  replaceFile(fileSystem, whole, mine, { verify: workspace.assertUnchanged })
 }

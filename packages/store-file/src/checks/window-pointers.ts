@@ -1,10 +1,10 @@
 import { join, posix } from 'node:path'
 import { withPointers } from '../documents/window.ts'
 import type { FileStore } from '../file-store.ts'
-import { replaceFile } from '../files/atomic-write.ts'
 import type { FileSystem } from '../files/file-system.ts'
 import { folderOf } from '../files/paths.ts'
 import { readText } from '../files/read-text.ts'
+import { rewriteFile } from '../files/rewrite-file.ts'
 import { archiveHeads } from './archive-heads.ts'
 import type { Report } from './report.ts'
 
@@ -20,9 +20,8 @@ export function checkWindowPointers(fileSystem: FileSystem, store: FileStore, re
     return posix.relative(below, right.path)
   }
   const path = join(root, layout.window)
-  const content = (): string => readText(fileSystem, path)?.content ?? ''
   const problems: string[] = []
-  withPointers(content(), (sessionId, pointer) => {
+  withPointers(readText(fileSystem, path)?.content ?? '', (sessionId, pointer) => {
     const right = rightPointer(sessionId, pointer)
     const holder = posix.join(below, right)
     if (right !== pointer)
@@ -34,6 +33,9 @@ export function checkWindowPointers(fileSystem: FileSystem, store: FileStore, re
     problems,
     'names the archive of each session',
     "run 'recall doctor --fix' to name the right ones",
-    () => store.exclusively(() => replaceFile(fileSystem, path, withPointers(content(), rightPointer))),
+    () =>
+      store.exclusively(() =>
+        rewriteFile(fileSystem, path, (now) => (now === null ? null : withPointers(now, rightPointer))),
+      ),
   )
 }
