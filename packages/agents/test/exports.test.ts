@@ -149,6 +149,115 @@ it('reads the documents and instructions of projects on claude.ai', async () => 
   })
 })
 
+it('reads the graph of the MCP memory server, each observation and each relation by itself', async () => {
+  const found = await read(
+    [
+      {
+        type: 'entity',
+        name: 'api',
+        entityType: 'project',
+        observations: ['Uses a pool', 'Deploys on Fridays', { content: 1 }],
+      },
+      { type: 'relation', from: 'ana', to: 'api', relationType: 'maintains' },
+      { type: 'relation', from_id: 'ana', to_id: 'api' },
+      { type: 'relation', from: 'ana' },
+      { type: 'entity', name: 'bare', observations: [] },
+      [],
+    ]
+      .map((line) => JSON.stringify(line))
+      .join('\n'),
+    'memory.jsonl',
+  )
+  const source = 'mcp-memory'
+  const ofApi = { source, tags: ['api', 'project'], type: 'observation' }
+  const ofAna = { source, tags: ['ana', 'api'], type: 'relation' }
+  expect(found?.records).toEqual([
+    { ...ofApi, id: 'observation:api|Uses a pool', text: 'api: Uses a pool' },
+    { ...ofApi, id: 'observation:api|Deploys on Fridays', text: 'api: Deploys on Fridays' },
+    { ...ofAna, id: 'relation:ana|maintains|api', text: 'ana maintains api' },
+    { ...ofAna, id: 'relation:ana|relates to|api', text: 'ana relates to api' },
+  ])
+  expect(found?.skipped).toEqual({
+    'observation that is no text': 1,
+    'entity without a name': 1,
+    'entity without observations': 1,
+    'line that is no object': 1,
+  })
+})
+
+it('reads the observations and summaries of claude-mem, by the ids that it knows them by', async () => {
+  const at = { memory_session_id: 'm1', created_at_epoch: Date.UTC(2025, 0, 1) }
+  const found = await read({
+    exportedAtEpoch: 1,
+    observations: [
+      {
+        ...at,
+        id: 7,
+        project: 'old',
+        merged_into_project: 'api',
+        type: 'decision',
+        title: 'Pool',
+        subtitle: 'of ten',
+        narrative: 'It leaks.',
+        text: 'not read',
+        facts: '["one", "two"]',
+        concepts: '["trade-off"]',
+        files_read: '["a.ts"]',
+        files_modified: '["a.ts", "b.ts"]',
+      },
+      { ...at, id: 8, content_hash: 'h8', text: 'By itself', created_at: 'not read' },
+      { id: 9, memory_session_id: 'm1', title: 'Undated', created_at: '2025-02-01' },
+      { id: 10 },
+      null,
+    ],
+    summaries: [{ ...at, id: 1, request: 'Mend it', learned: 'Why', completed: ' ', project: 'api' }],
+  })
+  const common = { source: 'claude-mem', at: '2025-01-01T00:00:00.000Z' }
+  expect(found?.records).toEqual([
+    {
+      ...common,
+      project: 'api',
+      id: `observation:m1|Pool|${at.created_at_epoch}`,
+      text: 'Pool\nof ten\nIt leaks.\n- one\n- two\nFiles: a.ts, b.ts',
+      tags: ['trade-off'],
+      type: 'decision',
+    },
+    { ...common, id: 'h8', text: 'By itself', tags: [], type: 'observation' },
+    {
+      source: 'claude-mem',
+      at: '2025-02-01T00:00:00.000Z',
+      id: 'observation:m1|Undated|9',
+      text: 'Undated',
+      tags: [],
+      type: 'observation',
+    },
+    {
+      ...common,
+      project: 'api',
+      id: `summary:m1|Mend it|${at.created_at_epoch}`,
+      text: 'Request: Mend it\nLearned: Why',
+      tags: [],
+      type: 'session-summary-import',
+    },
+  ])
+  expect(found?.skipped).toEqual({ 'record without text': 2 })
+})
+
+it('reads an export of mcp-memory-service, by the hash of each memory', async () => {
+  const memory = { content: ' It leaks. ', content_hash: 'h', tags: 'pool, api', memory_type: 'note' }
+  const found = await read({
+    export_metadata: {},
+    memories: [{ ...memory, created_at: 1.5e9 }, { content: 'nameless' }, null],
+  })
+  const at = '2017-07-14T02:40:00.000Z'
+  const record = { source: 'mcp-memory-service', id: 'h', text: 'It leaks.', tags: ['pool', 'api'] }
+  expect(found).toEqual({
+    format: 'mcp-memory-service',
+    records: [{ ...record, type: 'note', at }],
+    skipped: { 'memory without text or hash': 2 },
+  })
+})
+
 it('says of an export of claude-mem that it is not whole', async () => {
   const found = await read({
     exportedAtEpoch: 1,

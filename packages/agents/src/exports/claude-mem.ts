@@ -19,12 +19,11 @@ export const isClaudeMemDatabase = (query: Query): boolean => hasTables(query, '
 /** Observations and session summaries. Prompts are left out: they are in the sessions. */
 export function readClaudeMem({ observations, summaries, metadata }: Document): MemoryExport {
   const skipped: Record<string, number> = {}
-  const found = [
-    ...observations.filter(isRecord).map(toObservation),
-    ...(Array.isArray(summaries) ? summaries : []).filter(isRecord).map(toSummary),
-  ]
+  const ends: unknown[] = Array.isArray(summaries) ? summaries : []
+  const found = [...observations.filter(isRecord).map(toObservation), ...ends.filter(isRecord).map(toSummary)]
   const records = found.filter((record) => record.text !== '')
-  if (records.length < found.length) skipped['record without text'] = found.length - records.length
+  const left = observations.length + ends.length - records.length
+  if (left > 0) skipped['record without text'] = left
   // A partial export is not meant to be imported alone, but its records are memories all the same.
   if (isRecord(metadata) && (metadata.partial === true || metadata.importable === false))
     skipped['rest of an export that says it is not whole'] = 1
