@@ -1,5 +1,4 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { conversationKey, conversationType } from '@recall/core'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { defaultConfig } from '../src/default-config.ts'
