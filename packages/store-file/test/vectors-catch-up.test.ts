@@ -1,6 +1,6 @@
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Embedder } from '@recall/core'
+import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { describe, expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
@@ -66,6 +66,35 @@ describe('vectors of files', () => {
     const found = await memory.search('long-term', { text: 'vehicle' }, { limit: 13 })
     expect(found.map(({ key }) => key)).toContain('longest')
     expect(new Set(embedder.asked).size).toBe(embedder.asked.length)
+  })
+
+  it('are made before a search for a few texts only, however short they are', async () => {
+    const { memory, store } = await memoryAt(temporaryRoot())
+    const turns = Array.from({ length: 100 }, (_, i) => `### User\n\nstorm ${i}\n`)
+    await memory.write('episodic', 'conversation:s', conversation(turns.join('\n')), { type: 'conversation' })
+    expect(await store.embedRecent(0)).toBe(36)
+  })
+
+  it('are made as soon as a model answers again, also when nothing was written meanwhile', async () => {
+    const known = conceptEmbedder()
+    let isAway = true
+    const embedder: typeof known = {
+      ...known,
+      async embed(texts, mode) {
+        if (isAway) throw new MemoryError('no answer', MemoryErrorCode.UNAVAILABLE)
+        return known.embed(texts, mode)
+      },
+    }
+    const notices: string[] = []
+    const { memory, store } = await memoryAt(temporaryRoot(), embedder, {
+      onNotice: (text) => notices.push(text),
+    })
+    await memory.write('long-term', 'a', 'The automobile')
+    for (const now of [0, 60_000]) expect(await store.embedRecent(now)).toBe(0)
+    expect(notices).toEqual([expect.stringContaining('no answer')])
+    isAway = false
+    await store.embedRecent(120_000)
+    expect(store.vectors?.coverage()).toMatchObject({ embedded: 1, total: 1 })
   })
 
   it('find the beginning of a long conversation, the rest of which has none yet', async () => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/index.ts'
+import { VectorsReplaced } from '../src/vectors/vectors-replaced.ts'
 import { conceptEmbedder, keys, memoryAt } from './memory-with-vectors.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
@@ -47,6 +48,7 @@ describe('vectors of files', () => {
     ['deleted but for the rows', (folder: string) => rmSync(join(folder, 'vectors.f32'))],
     ['deleted but for the exact ones', (folder: string) => rmSync(join(folder, 'vectors.i8'))],
     ['cut off', (folder: string) => truncateSync(join(folder, 'vectors.f32'), 17)],
+    ['cut off in the rows', (folder: string) => truncateSync(join(folder, 'vectors.i8'), 300)],
     ['without a header', (folder: string) => writeFileSync(join(folder, 'vectors.i8'), Buffer.alloc(999))],
   ])('are made anew under an open handle when they are %s', async (_, damage) => {
     const root = temporaryRoot()
@@ -59,6 +61,21 @@ describe('vectors of files', () => {
     damage(join(root, 'memory/.recall'))
     expect(await asked()).toEqual(['a hybrid'])
     expect(store.vectors?.coverage()).toMatchObject({ embedded: 2, total: 2 })
+    expect(statSync(join(root, 'memory/.recall/vectors.i8')).size).toBe(256 + 2 * 36)
+  })
+
+  it('are made anew when a disk gives back zeros for one of many', async () => {
+    const root = temporaryRoot()
+    const first = await memoryAt(root)
+    const texts = Array.from({ length: 100 }, (_, i) => ({ key: `${i}`, value: `dog ${i}` }))
+    await first.memory.batchWrite('long-term', texts)
+    await first.store.vectors?.catchUp()
+    await first.memory.close()
+    const path = join(root, 'memory/.recall/vectors.i8')
+    writeFileSync(path, readFileSync(path).fill(0, 256 + 36, 256 + 2 * 36))
+    const { store, embedder } = await memoryAt(root)
+    await store.vectors?.catchUp()
+    expect(embedder.asked).toHaveLength(100)
   })
 
   it.each(['vectors.f32', 'vectors.i8'])(
@@ -96,5 +113,17 @@ describe('vectors of files', () => {
     const { memory, embedder } = await memoryAt(root)
     expect(await keys(memory, 'car')).toEqual(['a'])
     expect(embedder.asked).toHaveLength(1)
+  })
+
+  it('are compared by no index that refers to others by now', async () => {
+    const { memory, store } = await memoryAt(temporaryRoot())
+    await memory.write('long-term', 'a', 'The automobile would not start')
+    await store.vectors?.catchUp()
+    const place = { namespace: 'default', scope: 'long-term' } as const
+    const ask = () =>
+      store.index.query((current) => store.vectors?.arm(current, place, Float32Array.of(1, 0, 0, 0)))
+    expect(ask()?.nearest(1)).toHaveLength(1)
+    store.index.query((current) => current.beginVectors('of others'))
+    expect(ask).toThrow(VectorsReplaced)
   })
 })

@@ -42,4 +42,7 @@ it('records no vector beside those of another generation', () => {
   expect(index.countVectors()).toBe(0)
   expect(index.putVectors('two', [{ row, slots: [0] }])).toBe(true)
   expect(index.countVectors()).toBe(1)
+  // What was begun is gone on with.
+  index.beginVectors('two')
+  expect(index.countVectors()).toBe(1)
 })
