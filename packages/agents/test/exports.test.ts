@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises'
+import { truncate, writeFile } from 'node:fs/promises'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { isMemoryError } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -26,7 +27,7 @@ const agentmemory = {
       type: 'architecture',
       title: 'Pools',
       content: 'The pool holds ten walruses.',
-      concepts: ['pool'],
+      concepts: ['pool', ''],
       files: ['db.ts'],
       isLatest: true,
       project: 'api',
@@ -34,7 +35,9 @@ const agentmemory = {
     { id: 'mem_0', title: 'Pools', content: 'The pool holds two.', isLatest: false },
     { id: 'mem_2', title: 'Gone', content: 'Forget this.', forgetAfter: '2025-12-31T00:00:00Z' },
     { id: 'mem_3', title: 'Later', content: 'Not yet.', forgetAfter: '2026-12-31T00:00:00Z' },
+    { id: 'mem_4', title: 'Said once.', content: 'Said once.', forgetAfter: '2026-01-01T00:00:00Z' },
     { content: 'nameless' },
+    null,
   ],
   observations: {
     s1: [
@@ -43,10 +46,11 @@ const agentmemory = {
         timestamp: '2025-11-01T09:00:00Z',
         type: 'decision',
         title: 'Chose pgvector',
+        subtitle: 'For search.',
         narrative: 'It was faster.',
         facts: ['one', 'two'],
         concepts: ['trade-off'],
-        files: [],
+        files: ['db.ts', 'db.ts'],
       },
       { id: 'obs_2', hookType: 'post_tool_use', toolOutput: 'raw' },
     ],
@@ -63,7 +67,8 @@ it('reads an export of agentmemory, without what it has replaced or let go', asy
   expect(texts(found)).toEqual([
     'Pools\nThe pool holds ten walruses.\nFiles: db.ts',
     'Later\nNot yet.',
-    'Chose pgvector\nIt was faster.\n- one\n- two',
+    'Said once.',
+    'Chose pgvector\nFor search.\nIt was faster.\n- one\n- two\nFiles: db.ts',
     'A day\nWent well.\n- pgvector\nFiles: db.ts',
   ])
   expect(found?.records[0]).toMatchObject({
@@ -74,7 +79,14 @@ it('reads an export of agentmemory, without what it has replaced or let go', asy
     project: 'api',
     at: '2025-11-02T09:00:00.000Z',
   })
-  expect(found?.records[2]).toMatchObject({
+  expect(found?.records.map(({ id }) => id)).toEqual([
+    'mem_1',
+    'mem_3',
+    'mem_4',
+    'observation:obs_1',
+    'summary:s1',
+  ])
+  expect(found?.records[3]).toMatchObject({
     project: 'api',
     type: 'decision',
     at: '2025-11-01T09:00:00.000Z',
@@ -82,7 +94,7 @@ it('reads an export of agentmemory, without what it has replaced or let go', asy
   expect(found?.skipped).toEqual({
     'memory that a newer one replaced': 1,
     'memory that has expired': 1,
-    'record without text or id': 2,
+    'record without text or id': 3,
     'record of a kind that is not imported': 1,
   })
 })
@@ -136,6 +148,7 @@ it('reads the documents and instructions of projects on claude.ai', async () => 
       docs: [
         { uuid: 'd1', filename: 'tides.md', content: 'High at noon.', created_at: '2025-06-01T00:00:00Z' },
         { uuid: 'd2', filename: 'empty.md', content: '' },
+        { uuid: 'd3', content: 'Low at six.' },
       ],
     },
     { uuid: 'p2', name: 'Bare', docs: [] },
@@ -144,6 +157,7 @@ it('reads the documents and instructions of projects on claude.ai', async () => 
     records: [
       { id: 'instructions:p1', text: '# Instructions of Sea\n\nSpeak of walruses.', project: 'Sea' },
       { id: 'document:d1', text: '# tides.md\n\nHigh at noon.', at: '2025-06-01T00:00:00.000Z' },
+      { id: 'document:d3', text: '# Document\n\nLow at six.', at: '2025-05-01T00:00:00.000Z' },
     ],
     skipped: { 'document without text or id': 1 },
   })
@@ -241,6 +255,30 @@ it('reads the observations and summaries of claude-mem, by the ids that it knows
     },
   ])
   expect(found?.skipped).toEqual({ 'record without text': 2 })
+})
+
+it('reads the database of claude-mem, also one that has no summaries yet, and no database of another tool', async () => {
+  const fill = async (sql: string) => {
+    const path = await temporaryFile('claude-mem.db', '')
+    const database = new DatabaseSync(path)
+    database.exec(sql)
+    database.close()
+    return texts(await readMemoryExport(path, { name: 'claude-mem.db', now }))
+  }
+  const observations =
+    "CREATE TABLE observations (id INTEGER, title TEXT); INSERT INTO observations VALUES (1, 'a walrus');"
+  const whole = `${observations} CREATE TABLE sdk_sessions (id INTEGER);`
+  expect(await fill(whole)).toEqual(['a walrus'])
+  const summaries =
+    "CREATE TABLE session_summaries (id INTEGER, request TEXT); INSERT INTO session_summaries VALUES (1, 'feed it');"
+  expect(await fill(`${whole} ${summaries}`)).toEqual(['a walrus', 'Request: feed it'])
+  expect(await fill(observations)).toBeUndefined()
+})
+
+it('refuses an export over 64 MB, which it would hold in memory as a whole', async () => {
+  const path = await temporaryFile('export.json', '[]')
+  await truncate(path, 64 * 1024 * 1024 + 1)
+  await expect(readMemoryExport(path, { name: 'export', now })).rejects.toThrow('Split it')
 })
 
 it('reads an export of mcp-memory-service, by the hash of each memory', async () => {
