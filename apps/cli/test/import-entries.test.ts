@@ -117,6 +117,27 @@ describe('import of what export printed', () => {
     expect(await exportOf(fresh)).toEqual(await exportOf(old))
   })
 
+  it('keeps how often an entry was used and when it ends, and no secret of its tags', async () => {
+    const now = Date.now()
+    const secret = `ghp_${'a1B2'.repeat(9)}`
+    const times = {
+      createdAt: now,
+      updatedAt: now,
+      accessedAt: now,
+      ttl: 60_000_000,
+      expiresAt: now + 90_000_000,
+    }
+    const address = { key: 'pool', scope: 'short-term', namespace: 'default' }
+    const entry = { ...address, ...times, accessCount: 7, tags: [`of ${secret}`], value: 'It leaks.' }
+    const file = join(temporaryFolder(), 'export.jsonl')
+    writeFileSync(file, `${JSON.stringify(entry)}\n`)
+    const shell = createShell()
+    await shell.run('import', file)
+    const { out } = await shell.run('export')
+    expect(JSON.parse(out)).toMatchObject({ ...times, accessCount: 7 })
+    expect(out).not.toContain(secret)
+  })
+
   it('leaves what was archived, or brought back from there, since it was exported', async () => {
     const shell = await livedIn()
     const memory = await openFileMemory({ root: shell.root })
