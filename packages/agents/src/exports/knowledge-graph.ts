@@ -32,8 +32,8 @@ export function readGraph(items: readonly unknown[]): MemoryExport {
     if (!name) return skip('entity without a name')
     const kind = text(item.entityType ?? item.entity_type)
     const observations = textList(item.observations)
-    const given = Array.isArray(item.observations) ? item.observations : observations
-    for (const _ of given.slice(observations.length)) count('observation that is no text')
+    const given = Array.isArray(item.observations) ? item.observations.length : observations.length
+    for (let left = given - observations.length; left > 0; left--) count('observation that is no text')
     if (observations.length === 0) return skip('entity without observations')
     return observations.map((observation) => ({
       source,
