@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -239,6 +240,24 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     })
     expect(await database().$count(memories)).toBe(0)
     expect(existsSync(`${path}.unfinished`)).toBe(false)
+  })
+
+  it('says that a file is damaged, whatever the database makes of its rows', async () => {
+    const ada = await hub.agent('ada', 1)
+    await ada.save({ content: lesson('redis'), tags })
+    // So much that the rows before it are restored before the end is read.
+    await ada.memory.write('working', 'large', randomBytes(300_000).toString('base64'), { index: false })
+    const path = join(temporaryFolder(), 'hub.backup')
+    await backup(database(), path)
+    await emptyTables(database())
+    const rows = gunzipSync(readFileSync(path)).toString('utf8')
+    for (const quality of ['5', 'x', '}']) {
+      const bytes = gzipSync(rows.replace('"quality":0', `"quality":${quality}`))
+      // The checksum, by which it is seen that a byte is not as it was written.
+      bytes[bytes.length - 8] = (bytes[bytes.length - 8] ?? 0) ^ 1
+      writeFileSync(path, bytes)
+      await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CORRUPTION })
+    }
   })
 
   it('says by name what is not in order', async () => {

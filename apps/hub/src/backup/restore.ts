@@ -56,16 +56,24 @@ async function fill(transaction: Database, input: Readable, name: string): Promi
   /** Written after all memories, because memories may refer to each other in any order. */
   const duplicates: { id: string; of: string }[] = []
   let end: string | undefined
-  for await (const { table, rows } of batchesOf(unpacked(input, name))) {
-    if (table === 'header') await checkHeader(transaction, rows[0] ?? '')
-    else if (table === 'end') end = rows[0]
-    else if (!(tables as readonly string[]).includes(table)) throw damaged(name)
-    else {
-      const own = table === 'memories' ? rows.map((row) => withoutDuplicate(row, duplicates)) : rows
-      await insert(transaction, table, own)
-      counts[table] = (counts[table] ?? 0) + rows.length
+  /** Why rows were refused. It is told when all is read: that the file is damaged shows at its end, and explains it. */
+  let refusal: unknown
+  const take = async ({ table, rows }: Batch): Promise<void> => {
+    const own = table === 'memories' ? rows.map((row) => withoutDuplicate(row, duplicates)) : rows
+    await insert(transaction, table, own)
+    counts[table] = (counts[table] ?? 0) + rows.length
+  }
+  for await (const batch of batchesOf(unpacked(input, name))) {
+    if (batch.table === 'header') await checkHeader(transaction, batch.rows[0] ?? '')
+    else if (batch.table === 'end') end = batch.rows[0]
+    else if (!(tables as readonly string[]).includes(batch.table)) throw damaged(name)
+    else if (refusal === undefined) {
+      await take(batch).catch((error: unknown) => {
+        refusal = error
+      })
     }
   }
+  if (refusal !== undefined) throw refusal
   if (end !== JSON.stringify(counts)) throw damaged(name)
   await transaction.execute(sql`
     update memories set duplicate_of = (d ->> 'of')::uuid
