@@ -28,7 +28,7 @@ export async function createAdmin(
   if (name === undefined) throw invalidRequest(error.issues.map((issue) => ({ ...issue, path: ['name'] })))
   const key = newApiKey()
   const admin = { name, apiKeyHash: hashOfKey(key), trustLevel: 2 }
-  await withDatabase(config, async (database) => {
+  await withDatabase(config, {}, async (database) => {
     const same = and(eq(agents.name, name), eq(agents.trustLevel, 2))
     const others = await asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, () => database.$count(agents, same))
     await asMemoryErrors(MemoryErrorCode.WRITE_FAILED, () => database.insert(agents).values(admin))
@@ -45,7 +45,7 @@ export async function createAdmin(
  * were sent with the entries, and an agent compares them only with other vectors of its own model.
  */
 export async function reembedAll(config: HubConfig, print: Print): Promise<void> {
-  const { database, embedder, close } = await openDependencies(config, () => {})
+  const { database, embedder, close } = await openDependencies(config, () => {}, { mustExist: true })
   try {
     let told = 0
     const onProgress = ({ done, total }: ReembedProgress): void => {
@@ -62,7 +62,7 @@ export async function reembedAll(config: HubConfig, print: Print): Promise<void>
 
 /** Runs maintenance, for cron: a hub does not run it by itself. */
 export async function maintain(config: HubConfig, print: Print): Promise<void> {
-  const { close, ...dependencies } = await openDependencies(config, () => {})
+  const { close, ...dependencies } = await openDependencies(config, () => {}, { mustExist: true })
   try {
     const hub = await createHub(config, dependencies)
     print(`${JSON.stringify(await hub.maintain())}\n`)
@@ -73,7 +73,8 @@ export async function maintain(config: HubConfig, print: Print): Promise<void> {
 
 /** @returns whether all checks passed, which also decides the exit code */
 export async function doctor(config: HubConfig, print: Print): Promise<boolean> {
-  const { close, ...dependencies } = await openDependencies(config, () => {}, { lookOnly: true })
+  const looking = { lookOnly: true, mustExist: true }
+  const { close, ...dependencies } = await openDependencies(config, () => {}, looking)
   try {
     const findings = await examine(config, dependencies)
     for (const { check, ok, says } of findings) print(`${ok ? 'ok  ' : 'FAIL'} ${check}: ${says}\n`)
@@ -88,7 +89,7 @@ export async function backUp(config: HubConfig, path: string, tell: Print): Prom
   if (path === standardStream && process.stdout.isTTY) {
     throw new MemoryError('send the backup into a file: backup - > hub.backup', MemoryErrorCode.INVALID_INPUT)
   }
-  await withDatabase(config, async (database) => {
+  await withDatabase(config, { mustExist: true }, async (database) => {
     const counts =
       path === standardStream ? await writeBackup(database, process.stdout) : await backup(database, path)
     tell(`${JSON.stringify(counts)}\n`)
@@ -97,7 +98,7 @@ export async function backUp(config: HubConfig, path: string, tell: Print): Prom
 
 /** @param path may be `-`, for the standard input */
 export async function restoreFrom(config: HubConfig, path: string, tell: Print): Promise<void> {
-  await withDatabase(config, async (database) => {
+  await withDatabase(config, {}, async (database) => {
     const counts =
       path === standardStream
         ? await readBackup(database, standardInput, 'the standard input')
@@ -115,8 +116,12 @@ function standardInput(): typeof process.stdin {
   )
 }
 
-async function withDatabase(config: HubConfig, run: (database: Database) => Promise<void>): Promise<void> {
-  const { database, close } = await openDatabase(config)
+async function withDatabase(
+  config: HubConfig,
+  opening: { mustExist?: boolean },
+  run: (database: Database) => Promise<void>,
+): Promise<void> {
+  const { database, close } = await openDatabase(config, opening)
   try {
     await run(database)
   } finally {

@@ -1,4 +1,6 @@
-import type { Embedder } from '@recall/core'
+import { existsSync, readdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { cachedEmbedder, fakeEmbedder, httpEmbedder } from '@recall/embeddings'
 import { workerEmbedder } from '@recall/embeddings/local'
 import {
@@ -27,13 +29,13 @@ export interface Dependencies {
 export async function openDependencies(
   config: HubConfig,
   log: Log,
-  { lookOnly = false } = {},
+  { lookOnly = false, mustExist = false } = {},
 ): Promise<Dependencies> {
   // Agents repeat questions and resend memories: the cache embeds each text once.
   const embedder = cachedEmbedder(chooseEmbedder(config))
   const { dimensions } = embedder
   const indexed = (['memories', 'units'] as const).map((table) => ({ table, dimensions }))
-  const { database, close } = await openDatabase(config, { indexed, lookOnly })
+  const { database, close } = await openDatabase(config, { indexed, lookOnly, mustExist })
   try {
     if (!lookOnly) await keepTextConfiguration(database, config.textConfiguration ?? null)
   } catch (error) {
@@ -53,10 +55,21 @@ export async function openDependencies(
   }
 }
 
-/** Opens the database alone. An embedded one has no other user, so it is always migrated. */
+interface Opening {
+  indexed?: readonly VectorColumn[]
+  lookOnly?: boolean
+  /** Refuses to make an embedded database: who looks at a hub, or copies it, would take a new one for an empty hub. */
+  mustExist?: boolean
+}
+
+/**
+ * Opens the database alone. An embedded one has no other user, so it is always migrated.
+ *
+ * @throws MemoryError NOT_FOUND when an embedded one must exist, and there is none
+ */
 export async function openDatabase(
   config: HubConfig,
-  { indexed = [], lookOnly = false }: { indexed?: readonly VectorColumn[]; lookOnly?: boolean } = {},
+  { indexed = [], lookOnly = false, mustExist = false }: Opening = {},
 ) {
   if (config.postgresUrl) {
     return openPostgres({
@@ -66,6 +79,7 @@ export async function openDatabase(
       ...(lookOnly ? { migrations: false } : { indexed }),
     })
   }
+  if (mustExist) refuseMissing(config.dataFolder)
   const opened = await openPglite({ folder: config.dataFolder })
   try {
     for (const column of indexed) await createVectorIndexes(opened.database, column, { concurrently: false })
@@ -74,6 +88,14 @@ export async function openDatabase(
     throw error
   }
   return opened
+}
+
+function refuseMissing(folder: string): void {
+  if (existsSync(folder) && readdirSync(folder).length > 0) return
+  throw new MemoryError(
+    `there is no database in ${resolve(folder)}: RECALL_HUB_DATA or RECALL_HUB_POSTGRES_URL says where it is`,
+    MemoryErrorCode.NOT_FOUND,
+  )
 }
 
 function chooseEmbedder({ embedding }: HubConfig): Embedder {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -138,6 +138,19 @@ it('copies a hub through the standard streams', async () => {
   expect(restored).toMatchObject({ code: 0 })
   expect(String(restored.stdout)).toBe(saved.stderr)
 })
+
+it.each([['backup', '-'], ['maintenance'], ['reembed'], ['doctor']])(
+  'makes no database for "%s", which would take it for an empty hub',
+  async (...words) => {
+    const DATA = join(temporaryFolder(), 'elsewhere')
+    expect(await runHub({ ...fake, DATA }, ...words)).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: `recall-hub: there is no database in ${DATA}: RECALL_HUB_DATA or RECALL_HUB_POSTGRES_URL says where it is\n`,
+    })
+    expect(existsSync(DATA)).toBe(false)
+  },
+)
 
 it('names no administrator what no agent may be called', async () => {
   expect(await runHub(fake, 'admin', 'create', 'ana\nand a line of her own')).toEqual({

@@ -185,6 +185,9 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
 
     const before = await database().select().from(memories)
     await emptyTables(database())
+    const nothing = `${path}-of-nothing`
+    await expect(backup(database(), nothing)).rejects.toMatchObject({ code: MemoryErrorCode.NOT_FOUND })
+    expect(existsSync(nothing)).toBe(false)
     expect(await restore(database(), path)).toEqual(counts)
     expect(await database().select().from(memories)).toEqual(expect.arrayContaining(before))
     const again = await openHub(database(), noLimits)

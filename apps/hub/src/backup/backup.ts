@@ -41,17 +41,32 @@ export async function backup(database: Database, path: string): Promise<Record<s
  * hub runs. It holds hashes of the agents' keys, but memories in plain text. Its last line tells that it is whole.
  *
  * @returns rows by table
+ * @throws MemoryError NOT_FOUND when the database is no hub's
  */
 export async function writeBackup(database: Database, output: Writable): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   await database.transaction(
     async (transaction) => {
       await transaction.execute(sql`set local statement_timeout = 0`)
+      await refuseUnused(transaction)
       await pipeline(linesOf(transaction, counts), createGzip({ level }), output)
     },
     { isolationLevel: 'repeatable read', accessMode: 'read only' },
   )
   return counts
+}
+
+/** Whoever names the wrong database must not come to have a backup of nothing. */
+async function refuseUnused(transaction: Database): Promise<void> {
+  const [used] = await rowsOf(
+    transaction,
+    sql`select 1 from system_config union all select 1 from agents limit 1`,
+  )
+  if (used) return
+  throw new MemoryError(
+    'no hub has ever used this database: check which one the settings name',
+    MemoryErrorCode.NOT_FOUND,
+  )
 }
 
 /** The lines of a backup, which counts its rows as they are read. */
