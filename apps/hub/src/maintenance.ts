@@ -21,6 +21,9 @@ import { recomputeQuality } from './trust/quarantine.ts'
 
 /** Does the work that no request triggers. Running it twice, or in two hubs at once, does no harm. */
 export async function maintainHub(hub: Hub, log: Log) {
+  // Before what depends on others, or looks at all memories: whatever fails, nothing is kept for longer than was promised.
+  const gone = await forgetOld(hub)
+  const writable = await pauseWritesWhenSilent(hub)
   let embedded = 0
   for (;;) {
     const some = await embedWaiting(hub, log)
@@ -30,9 +33,6 @@ export async function maintainHub(hub: Hub, log: Log) {
   const waiting = await hub.call(() =>
     hub.database.$count(memories, and(isNull(memories.embedding), isNull(memories.deletedAt))),
   )
-  const writable = await pauseWritesWhenSilent(hub)
-  // Before what looks at all memories: if that takes too long, nothing is kept for longer than was promised.
-  const gone = await forgetOld(hub)
   await promoteAuthors(hub)
   const quality = await recomputeQuality(hub)
   await hub.call(() => hub.database.delete(privateNamespaces).where(canBeFreed(hub)))

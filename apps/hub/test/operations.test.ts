@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
-import { type Database, idempotencyKeys, memories, systemConfig } from '@recall/store-postgres'
+import { type Database, idempotencyKeys, memories, rateLimits, systemConfig } from '@recall/store-postgres'
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -111,20 +111,34 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     expect((await flaky.request('POST', '/api/v1/memory', request)).status).toBe(201)
   })
 
-  it('forgets old answers, however many, also where it cannot rate the memories', async () => {
+  it.each([
+    ['rate the memories', /from citations/],
+    ['work on the queue', /embed_attempts/],
+  ])('forgets old answers, however many, also where it cannot %s', async (_, failing) => {
     const { id } = await hub.agent('ada', 1)
+    const execute = async (statement: SQL) => {
+      if (failing.test(new PgDialect().sqlToQuery(statement).sql)) throw new Error('the connection is lost')
+      return database().execute(statement)
+    }
+    const broken: Database = Object.create(database(), { execute: { value: execute } })
     await database().execute(sql`
       insert into idempotency_keys (agent_id, route, key, fingerprint, created_at)
       select ${id}::uuid, 'POST /api/v1/memory', i::text, '', now() - interval '25 hours'
       from generate_series(1, 5001) as i`)
-    await database().execute(sql`alter table citations rename to elsewhere`)
-    try {
-      await expect(hub.maintain()).rejects.toMatchObject({ code: MemoryErrorCode.UNAVAILABLE })
-    } finally {
-      await database().execute(sql`alter table elsewhere rename to citations`)
-    }
+    const { maintain } = await openHub(broken, noLimits)
+    await expect(maintain()).rejects.toMatchObject({ code: MemoryErrorCode.SEARCH_FAILED })
     expect(await database().$count(idempotencyKeys)).toBe(0)
     expect(await hub.maintain()).toMatchObject({ forgottenAnswers: 0 })
+  })
+
+  it('forgets the counts of requests an hour after their window', async () => {
+    const expired = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+    const counts = { '61': expired(61), '59': expired(59) }
+    await database()
+      .insert(rateLimits)
+      .values(Object.entries(counts).map(([key, expire]) => ({ key, expire })))
+    await hub.maintain()
+    expect(await database().select().from(rateLimits)).toMatchObject([{ key: '59' }])
   })
 
   it('keeps a memory at once and makes its vector later, in whatever hub', async () => {
