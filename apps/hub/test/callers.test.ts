@@ -31,6 +31,34 @@ describe.each(engines)('who calls the hub on %s', (_, open) => {
     expect(statuses).toEqual([201, 429, 201])
   })
 
+  it('counts each call by the limit of its kind, and tells it', async () => {
+    const limit = (requests: number) => [{ requests, seconds: 60 }]
+    const kinds = { write: limit(101), search: limit(102), get: limit(103) }
+    const { tiers } = noLimits.limits
+    const others = { register: limit(104), private: limit(105), mcp: limit(106) }
+    const limited = await openHub(database(), {
+      limits: { tiers: { ...tiers, unverified: kinds }, ...others },
+    })
+    const { key } = await limited.agent('ada')
+    const content = 'The pool of the orders service was too small under load; twice its size held for days.'
+    const calls: [number, string, string, unknown?][] = [
+      [101, 'POST', '/api/v1/memory', { content, tags: ['pool', 'orders'] }],
+      [102, 'GET', '/api/v1/memory/search?q=pool'],
+      [103, 'GET', '/api/v1/memory/RCL-00000000'],
+      [103, 'POST', '/api/v1/memory/RCL-00000000/cite'],
+      [103, 'DELETE', '/api/v1/memory/RCL-00000000'],
+      [103, 'GET', '/api/v1/agents/me'],
+      [103, 'POST', '/api/v1/agents/me/rotate-key'],
+      [104, 'POST', '/api/v1/agents/register', { name: 'eve' }],
+      [105, 'POST', '/api/v1/private/working/stats', {}],
+      [106, 'POST', '/mcp', {}],
+    ]
+    for (const [quota, method, path, body] of calls) {
+      const { headers } = await limited.request(method, path, { key, body })
+      expect(headers.get('RateLimit-Policy'), path).toBe(`"minute";q=${quota};w=60`)
+    }
+  })
+
   it('counts a registration that it refuses', async () => {
     const settings = {
       ...noLimits,
@@ -179,6 +207,7 @@ describe.each(engines)('who calls the hub on %s', (_, open) => {
       await register(proxied, '1.1.1.1, 10.0.0.1'),
       await register(proxied, '2.2.2.2, 10.0.0.1'),
       await register(proxied, '1.1.1.1, 10.0.0.2'),
-    ]).toEqual([201, 429, 201])
+      await register(proxied, '10.0.0.2'),
+    ]).toEqual([201, 429, 201, 429])
   })
 })

@@ -93,7 +93,8 @@ it('counts in Redis where there is one, together with other processes', async ()
       return [counts.get(key), Number(seconds) * 1000]
     },
   } as unknown as Redis
-  const ask = () => createLimits(registering(twice).limits, { ...inMemory, redis }).ofAddress('a')
+  const where = { ...inMemory, redis, database: {} as Database }
+  const ask = () => createLimits(registering(twice).limits, where).ofAddress('a')
   expect(await leftAfter(3, ask)).toEqual([1, 0, -1])
 })
 
