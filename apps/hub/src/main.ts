@@ -47,14 +47,18 @@ async function serve(): Promise<void> {
   const { homeOf } = await import('./routes/skill.ts')
   const home = config.publicUrl ? homeOf(config) : hub.url
   print(`Recall hub on ${hub.url}: ${home}/skill.md says how agents use it\n`)
+  let isStopping = false
+  // Ctrl-C comes twice where npm passes it on as well: the second one must not cut off what the first one waits for.
   const stop = (): void => {
+    if (isStopping) return
+    isStopping = true
     hub.close().then(
       () => process.exit(0),
       () => process.exit(1),
     )
   }
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
 }
 
 interface Command {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { connectHub, registerAgent } from '@recall/client'
@@ -124,6 +124,28 @@ it('ends when another program has its port, also with vectors to make', async ()
   const ended = await runHub({ ...fake, DATA: data, PORT: String(port), EMBED_ASYNC: 'true' })
   expect(ended).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('EADDRINUSE') })
   expect(ended.stderr).toContain('RECALL_HUB_PORT say where the hub listens')
+})
+
+it('answers what is under way when it is told twice to end, as npm does', async () => {
+  const hub = await startHub({ ...fake, DATA: join(folder, 'ended') })
+  const socket = connect(Number(new URL(hub.url).port), '127.0.0.1')
+  const answer = async (): Promise<string> => String((await once(socket, 'data'))[0])
+  const body = '{"name":"ada"}'
+  const post = ['POST /api/v1/agents/register HTTP/1.1', 'Host: localhost', 'Expect: 100-continue']
+  const sized = [...post, 'Content-Type: application/json', `Content-Length: ${body.length}`, '', '']
+  socket.write(sized.join('\r\n'))
+  expect(await answer()).toMatch(/^HTTP\/1.1 100 /)
+  process.kill(hub.pid, 'SIGINT')
+  const isOpen = (): Promise<boolean> =>
+    fetch(`${hub.url}/livez`).then(
+      () => true,
+      () => false,
+    )
+  while (await isOpen());
+  const ended = hub.stop('SIGINT')
+  socket.write(body)
+  expect(await answer()).toMatch(/^HTTP\/1.1 201 /)
+  expect(await ended).toBe(0)
 })
 
 it('copies a hub through the standard streams', async () => {

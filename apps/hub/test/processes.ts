@@ -14,7 +14,7 @@ export interface HubProcess {
   url: string
   pid: number
   /** The exit code, or the signal. */
-  stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null>
+  stop(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number | string | null>
   stderr(): string
 }
 
