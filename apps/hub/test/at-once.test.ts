@@ -1,8 +1,16 @@
 import { join } from 'node:path'
 import { MemoryErrorCode } from '@recall/core'
-import { agents, memories, memoryLinks, privateNamespaces, rowsOf } from '@recall/store-postgres'
+import {
+  agents,
+  type Database,
+  memories,
+  memoryLinks,
+  privateNamespaces,
+  rowsOf,
+} from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
-import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { PgDialect } from 'drizzle-orm/pg-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import { backup } from '../src/backup/backup.ts'
@@ -283,6 +291,24 @@ describe.skipIf(!serverUrl)('requests at the same moment', () => {
     })
     expect([await done, await put('another')]).toEqual([200, 200])
     expect(await server.database.$count(privateNamespaces)).toBe(1)
+  })
+
+  it('an agent registers while a backup is made: that is of the moment before', async () => {
+    let registered: Promise<TestAgent> | undefined
+    const read = async (transaction: Database, statement: SQL) => {
+      const rows = await transaction.execute(statement)
+      // From here on it reads its tables.
+      if (/^declare/.test(new PgDialect().sqlToQuery(statement).sql)) registered ??= hub.agent('eve')
+      await registered
+      return rows
+    }
+    const meeting = (inner: Database): Database =>
+      Object.create(inner, { execute: { value: (statement: SQL) => read(inner, statement) } })
+    const transaction: Database['transaction'] = (run, config) =>
+      server.database.transaction((inner) => run(meeting(inner) as typeof inner), config)
+    const database: Database = Object.create(server.database, { transaction: { value: transaction } })
+    expect((await backup(database, join(temporaryFolder(), 'hub.backup'))).agents).toBe(3)
+    expect(await server.database.$count(agents)).toBe(4)
   })
 
   it('an agent registers while a backup is restored: the database is no longer empty', async () => {

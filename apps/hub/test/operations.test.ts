@@ -1,14 +1,24 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
+import { createMemoryManager, type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
-import { type Database, idempotencyKeys, memories, rateLimits, systemConfig } from '@recall/store-postgres'
+import {
+  agents,
+  createPostgresStore,
+  type Database,
+  idempotencyKeys,
+  memories,
+  rateLimits,
+  rowsOf,
+  systemConfig,
+} from '@recall/store-postgres'
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { backup } from '../src/backup/backup.ts'
+import { tables } from '../src/backup/format.ts'
 import { restore } from '../src/backup/restore.ts'
 import { parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
@@ -190,6 +200,7 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     const path = join(temporaryFolder(), 'hub.backup')
     const counts = await backup(database(), path)
     expect(counts).toMatchObject({ agents: 2, memories: 2, citations: 1, entries: 2 })
+    if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600)
     await expect(backup(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
     const other = `${path}-of-another`
     writeFileSync(`${other}.unfinished`, 'of another backup')
@@ -201,7 +212,9 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     await emptyTables(database())
     const nothing = `${path}-of-nothing`
     await expect(backup(database(), nothing)).rejects.toMatchObject({ code: MemoryErrorCode.NOT_FOUND })
-    expect(existsSync(nothing)).toBe(false)
+    expect([existsSync(nothing), existsSync(`${nothing}.unfinished`)]).toEqual([false, false])
+    // As in the new database that it is restored into.
+    await database().execute(sql`select setval(pg_get_serial_sequence('entries', 'version'), 1, false)`)
     expect(await restore(database(), path)).toEqual(counts)
     expect(await database().select().from(memories)).toEqual(expect.arrayContaining(before))
     const again = await openHub(database(), noLimits)
@@ -212,6 +225,8 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
       list: [1, 0.1],
     })
     await ada.memory.write('long-term', 'note', 'goes on')
+    const newest = sql`select key from entries order by version desc limit 1`
+    expect(await rowsOf(database(), newest)).toEqual([{ key: 'note' }])
   })
 
   it('is copied and restored a little at a time, however much its entries hold', async () => {
@@ -256,7 +271,46 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
       code: MemoryErrorCode.NOT_FOUND,
     })
     expect(await database().$count(memories)).toBe(0)
-    expect(existsSync(`${path}.unfinished`)).toBe(false)
+  })
+
+  it.each([
+    ['of another program', '"recall-hub-backup"', '"backup"', MemoryErrorCode.CORRUPTION],
+    ['of another format', '"version":1', '"version":2', MemoryErrorCode.CORRUPTION],
+    ['of other tables', '"schema":"', '"schema":"0', MemoryErrorCode.NOT_SUPPORTED],
+    [
+      'with a row of a table that it leaves out',
+      /^end/m,
+      'rate_limits\t{"key":"a"}\nend',
+      MemoryErrorCode.CORRUPTION,
+    ],
+    ['without a row', /^agents\t.*\n/m, '', MemoryErrorCode.CORRUPTION],
+    ['without its end', /^end\t.*\n/m, '', MemoryErrorCode.CORRUPTION],
+  ])('restores nothing from a backup %s', async (_, own, other, code) => {
+    const path = join(temporaryFolder(), 'hub.backup')
+    await hub.agent('ada')
+    await backup(database(), path)
+    await emptyTables(database())
+    const rows = gunzipSync(readFileSync(path)).toString('utf8')
+    writeFileSync(path, gzipSync(rows.replace(own, other)))
+    await expect(restore(database(), path)).rejects.toMatchObject({ code })
+    expect(await database().$count(agents)).toBe(0)
+  })
+
+  it('restores nothing into a database that somebody has a memory in', async () => {
+    const path = join(temporaryFolder(), 'hub.backup')
+    await backup(database(), path)
+    const store = createPostgresStore(database())
+    await createMemoryManager({ stores: store }).write('long-term', 'note', 'of no agent')
+    await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+  })
+
+  it('leaves out of a backup what is made again or soon expires, and no other table', async () => {
+    const all = await rowsOf<{ name: string }>(
+      database(),
+      sql`select table_name as name from information_schema.tables where table_schema = 'public'`,
+    )
+    const left = all.map(({ name }) => name).filter((name) => !(tables as readonly string[]).includes(name))
+    expect(left.toSorted()).toEqual(['place_sizes', 'rate_limits'])
   })
 
   it('says that a file is damaged, whatever the database makes of its rows', async () => {

@@ -161,7 +161,7 @@ async function checkHeader(transaction: Database, line: string): Promise<void> {
 }
 
 async function refuseUnlessEmpty(database: Database): Promise<void> {
-  for (const table of ['agents', 'memories', 'entries']) {
+  for (const table of ['agents', 'entries']) {
     const [held] = await rowsOf(database, sql`select 1 from ${sql.identifier(table)} limit 1`)
     if (!held) continue
     throw new MemoryError(
