@@ -77,6 +77,16 @@ describe('the environment', () => {
     })
   })
 
+  it('names the origins of pages with commas between them, each as a browser sends it', () => {
+    const origins = (text: string) => ({ RECALL_HUB_ALLOWED_ORIGINS: text })
+    const two = 'https://a.example, http://localhost:3000'
+    expect(configFrom(origins(two)).allowedOrigins).toEqual(two.split(', '))
+    for (const wrong of ['https://a.example/', 'https://A.example', 'a.example', `${two},`, '*'])
+      expect(Object.values(wrongIn(() => configFrom(origins(wrong)))), wrong).toEqual([
+        expect.stringContaining('must be an origin'),
+      ])
+  })
+
   it('wins over the file, and leaves what it does not name', () => {
     const file = fileOf({ embedding: http, port: 1 })
     const base = { RECALL_HUB_CONFIG: file, RECALL_HUB_PORT: '2' }
@@ -110,6 +120,47 @@ describe('settings', () => {
       'embedTimeoutMs',
       'limits.register.0.seconds',
       'trust.heartbeatDays',
+    ])
+  })
+
+  it('are refused where they are more than there is, or could not be meant', () => {
+    const wrong = {
+      contact: 'http://hub.example/contact',
+      metricsToken: 'fifteen letters',
+      privateTotalBytes: 2 ** 53,
+      thresholds: { crowd: 1.1, minSimilarity: -0.1 },
+      embedding: { provider: 'fake', model: 'm' },
+      limits: { tiers: { nobody: {}, core: { delete: [] } }, mcp: [{ requests: 1, seconds: 60, hours: 1 }] },
+    }
+    expect(Object.keys(wrongIn(() => parseConfig(wrong))).toSorted()).toEqual([
+      'contact',
+      'embedding',
+      'limits.mcp.0',
+      'limits.tiers',
+      'limits.tiers.core',
+      'metricsToken',
+      'privateTotalBytes',
+      'thresholds.crowd',
+      'thresholds.minSimilarity',
+    ])
+    expect(parseConfig({ privateTotalBytes: 2 ** 40 }).privateTotalBytes).toBe(2 ** 40)
+  })
+
+  it('are refused where an address has no scheme, and would be taken for another', () => {
+    const embedding = { ...http, url: 'localhost:11434/v1' }
+    const settings = { publicUrl: 'hub.example:8787', postgresUrl: 'postgres:5432', redisUrl: 'redis:6379' }
+    expect(wrongIn(() => parseConfig({ ...settings, embedding }))).toEqual({
+      publicUrl: expect.stringContaining('https://'),
+      postgresUrl: expect.stringContaining('postgres://'),
+      redisUrl: expect.stringContaining('redis://'),
+      'embedding.url': expect.stringContaining('https://'),
+    })
+  })
+
+  it('are refused where a request would count twice', () => {
+    const window = { requests: 5, seconds: 60 }
+    expect(Object.keys(wrongIn(() => parseConfig({ limits: { mcp: [window, window] } })))).toEqual([
+      'limits.mcp',
     ])
   })
 

@@ -29,6 +29,12 @@ const similarity = orText(number.min(0).max(1))
 const port = orText(number.int(whole).min(0).max(65_535))
 const flag = z.union([z.boolean(), z.stringbool()], 'must be true or false')
 
+/** `z.url` takes a host and a port for an address of the scheme that the host names. */
+const addressSchema = z.url({
+  protocol: /^https?$/,
+  error: 'must be an address that begins with http:// or https://',
+})
+
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
 const originSchema = z
   .string()
@@ -44,7 +50,14 @@ const originsSchema = z.union([
 
 /** At most this many requests in this many seconds. */
 const windowSchema = z.strictObject({ requests: count, seconds: windowSeconds })
-const windowsSchema = z.array(windowSchema).min(1)
+const windowsSchema = z
+  .array(windowSchema)
+  .min(1)
+  // Their counts are kept by their length: a request would count twice.
+  .refine(
+    (windows) => new Set(windows.map(({ seconds }) => seconds)).size === windows.length,
+    'must be windows of different lengths',
+  )
 const perMinute = (requests: number) => ({ requests, seconds: 60 })
 const perDay = (requests: number) => ({ requests, seconds: 24 * 60 * 60 })
 
@@ -142,7 +155,7 @@ const embeddingSchema = z.discriminatedUnion(
     z.strictObject({ provider: z.literal('local') }),
     z.strictObject({
       provider: z.literal('http'),
-      url: z.url(),
+      url: addressSchema,
       model: z.string().min(1),
       dimensions: count,
       apiKey: z.string().optional(),
@@ -179,7 +192,7 @@ const configSchema = z
     host: z.string().default('127.0.0.1'),
     port: port.default(8787),
     /** How agents reach the hub; shown in the skill and the API description. Default: from host and port. */
-    publicUrl: z.url().optional(),
+    publicUrl: addressSchema.optional(),
     /**
      * Where people report memories and vulnerabilities, and contest decisions. Shown in the skill and `security.txt`.
      */
@@ -192,9 +205,15 @@ const configSchema = z
     /** A text search configuration of Postgres for private memories, such as `german`; default: English. */
     textConfiguration: z.string().min(1).optional(),
     /** A Postgres server. Without it the database is embedded, in `dataFolder`. */
-    postgresUrl: z.string().startsWith('postgres').optional(),
+    postgresUrl: z
+      .string()
+      .regex(/^postgres(?:ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+      .optional(),
     dataFolder: z.string().default('.recall-hub'),
-    redisUrl: z.string().startsWith('redis').optional(),
+    redisUrl: z
+      .string()
+      .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
+      .optional(),
     connections: count.default(10),
     /** Longest that a request waits for the database, in milliseconds. */
     databaseTimeoutMs: count.default(5000),
