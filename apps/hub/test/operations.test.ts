@@ -20,7 +20,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { backup } from '../src/backup/backup.ts'
 import { tables } from '../src/backup/format.ts'
 import { restore } from '../src/backup/restore.ts'
-import { parseConfig } from '../src/config/config.ts'
+import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
 import { examine } from '../src/doctor.ts'
 import { confirmHeartbeat } from '../src/trust/heartbeat.ts'
@@ -331,23 +331,43 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     }
   })
 
-  it('says by name what is not in order', async () => {
-    const config = parseConfig(noLimits)
+  /** The checks of the doctor that a hub fails. */
+  const failing = async (
+    settings: HubSettings = {},
+    embedder: Embedder = fakeEmbedder(),
+  ): Promise<string[]> => {
+    const findings = await examine(parseConfig(settings), { database: database(), embedder })
+    return findings.filter(({ ok }) => !ok).map(({ check }) => check)
+  }
+  const silent = (time: string): SQL =>
+    sql`update system_config set last_heartbeat_at = now() - ${time}::interval`
+
+  it.each([
+    ['vectors', sql`update memories set embedding_model = 'another'`],
+    ['vectors', sql`update memories set embedding = null`],
+    ['writes', sql`update system_config set global_write_enabled = false`],
+    ['writes', silent('30 days')],
+    ['administrators', sql`update agents set disabled_at = now()`],
+    ['administrators', sql`update agents set trust_level = 1`],
+  ])('says by name what is not in order: %s', async (name, change) => {
+    await (await hub.agent('root', 2)).save({ content: lesson('redis'), tags })
+    // The indexes of vectors are made where a hub opens its database.
+    expect(await failing()).toEqual(['vector index'])
+    await database().execute(change)
+    expect(await failing()).toEqual(['vector index', name])
+  })
+
+  it('takes for in order what is about to be done', async () => {
+    const root = await hub.agent('root', 2)
+    const { id } = await root.save({ content: lesson('redis'), tags })
+    await database().update(memories).set({ embedding: null }).where(eq(memories.id, id))
+    await database().execute(silent('29 days 23 hours'))
+    expect(await failing({ embedAsync: true })).toEqual(['vector index'])
     const broken: Embedder = { ...fakeEmbedder(), embed: () => Promise.reject(new Error('down')) }
-    const byName = async (embedder: Embedder): Promise<Record<string, boolean>> =>
-      Object.fromEntries(
-        (await examine(config, { database: database(), embedder })).map(({ check, ok }) => [check, ok]),
-      )
-    const { id } = await hub.agent('root', 2)
-    expect(await byName(fakeEmbedder())).toMatchObject({
-      database: true,
-      'embedding provider': true,
-      vectors: true,
-      writes: true,
-      administrators: true,
-    })
-    expect(await byName(broken)).toMatchObject({ database: true, 'embedding provider': false })
-    await database().update(memories).set({ quality: 0 }).where(eq(memories.agentId, id))
+    expect(await failing({ embedAsync: true }, broken)).toEqual(['vector index', 'embedding provider'])
+    await (await hub.agent('ada', 1)).cite(id)
+    expect(await root.delete(id)).toBe('tombstone')
+    expect(await failing()).toEqual(['vector index'])
   })
 
   it('tells in logs and figures what was asked for, and nothing of what was in it', async () => {
