@@ -98,6 +98,15 @@ it('counts in Redis where there is one, together with other processes', async ()
   expect(await leftAfter(3, ask)).toEqual([1, 0, -1])
 })
 
+it('removes no counts from a database by itself', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  const counted = createLimits(registering(once).limits, { ...inMemory, database: {} as Database }).ofAddress(
+    'a',
+  )
+  expect(vi.getTimerCount()).toBe(0)
+  await counted
+})
+
 it.each([
   ['fails', () => Promise.reject(new Error('down'))],
   ['does not answer', () => new Promise(() => {})],
