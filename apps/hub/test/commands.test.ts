@@ -127,7 +127,7 @@ it('ends when another program has its port, also with vectors to make', async ()
 })
 
 it('answers what is under way when it is told twice to end, as npm does', async () => {
-  const hub = await startHub({ ...fake, DATA: join(folder, 'ended') })
+  const hub = await startHub(letters)
   const socket = connect(Number(new URL(hub.url).port), '127.0.0.1')
   const answer = async (): Promise<string> => String((await once(socket, 'data'))[0])
   const body = '{"name":"ada"}'
