@@ -174,6 +174,16 @@ it('replaces secrets, and brings back nothing that was forgotten', async () => {
   expect(await shell.json<ImportReport>('import', source)).toMatchObject({ memories: 0, forgotten: 1 })
 })
 
+it('tells of memories that have the id of a later one, which alone is kept', async () => {
+  const folder = temporaryFolder()
+  const list = ['walrus', 'narwhal'].map((memory) => ({ id: 'same', memory }))
+  writeFiles(folder, { 'mem0.json': JSON.stringify(list) })
+  const shell = createShell()
+  const { memories, skipped } = await shell.json<ImportReport>('import', join(folder, 'mem0.json'))
+  expect({ memories, skipped }).toEqual({ memories: 1, skipped: { 'memory with the id of a later one': 1 } })
+  expect((await shell.run('search', 'narwhal')).out).toContain('narwhal')
+})
+
 it('leaves what is older than --since to be imported another time', async () => {
   const shell = createShell()
   const folder = temporaryFolder()

@@ -38,6 +38,7 @@ export interface ImportReport {
   forgotten: number
   failed: unknown[]
   redactions: Record<string, number>
+  skipped: Record<string, number>
 }
 
 export const jsonLines = (...values: unknown[]): string =>

@@ -56,8 +56,14 @@ export function createMemoryImporter(
     const found = await readMemoryExport(path, { name, now: options.now })
     if (found === null) return null
     const redactions: Record<string, number> = {}
-    const outcome = { written: 0, unchanged: 0, forgotten: 0, kept: 0, redactions, skipped: found.skipped }
-    const wanted = found.records.filter(({ at }) => at === undefined || Date.parse(at) >= options.since)
+    const recent = found.records.filter(({ at }) => at === undefined || Date.parse(at) >= options.since)
+    const wanted = [...new Map(recent.map((record) => [keyOf(record), record])).values()]
+    const replaced = recent.length - wanted.length
+    const skipped = {
+      ...found.skipped,
+      ...(replaced > 0 ? { 'memory with the id of a later one': replaced } : {}),
+    }
+    const outcome = { written: 0, unchanged: 0, forgotten: 0, kept: 0, redactions, skipped }
     for (let from = 0; from < wanted.length; from += batchSize) {
       const batch = new Map<string, ImportedMemory>()
       for (const record of wanted.slice(from, from + batchSize))
