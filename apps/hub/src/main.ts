@@ -54,7 +54,10 @@ async function serve(): Promise<void> {
     isStopping = true
     hub.close().then(
       () => process.exit(0),
-      () => process.exit(1),
+      ({ code, name }: { code?: string; name: string }) => {
+        log({ level: 'error', event: 'closing failed', code, name })
+        process.exit(1)
+      },
     )
   }
   process.on('SIGTERM', stop)

@@ -1,4 +1,5 @@
-import { entries, privateNamespaces } from '@recall/store-postgres'
+import { createMemoryManager } from '@recall/core'
+import { createPostgresStore, entries, privateNamespaces } from '@recall/store-postgres'
 import { describe, expect, it } from 'vitest'
 import { engines, openHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
@@ -57,6 +58,19 @@ describe.each(engines)('private memory of an agent in quarantine, on %s,', (_, o
     await hub.request('POST', `${path}/quarantine`, { key: admin.key })
     await hub.request('DELETE', `${path}/private`, { key: admin.key })
     expect(await write()).toBe(403)
+    expect(await database().$count(entries)).toBe(0)
+  })
+
+  it('is found also where a request under way has written it meanwhile, when it is asked for again', async () => {
+    const hub = await openHub(database())
+    const [admin, gone] = [await hub.agent('admin', 2), await hub.agent('gone')]
+    const path = `/api/v1/admin/agents/${gone.id}`
+    const forget = async () => (await hub.request('DELETE', `${path}/private`, { key: admin.key })).json()
+    await hub.request('POST', `${path}/quarantine`, { key: admin.key })
+    expect(await forget()).toMatchObject({ removed: 0 })
+    const stores = createPostgresStore(database(), { tenant: gone.id })
+    await createMemoryManager({ stores, namespace: 'late' }).write('working', 'k', 'mine')
+    expect(await forget()).toMatchObject({ removed: 1 })
     expect(await database().$count(entries)).toBe(0)
   })
 })

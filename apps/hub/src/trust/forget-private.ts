@@ -1,13 +1,20 @@
 import { MemoryError, MemoryErrorCode, memoryScopes } from '@recall/core'
-import { agents, createPostgresStore, privateNamespaces } from '@recall/store-postgres'
-import { eq } from 'drizzle-orm'
+import {
+  agents,
+  asMemoryErrors,
+  createPostgresStore,
+  entries,
+  privateNamespaces,
+  rowsOf,
+} from '@recall/store-postgres'
+import { eq, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
 import { type Decision, noteDecision } from './decisions.ts'
 
 /**
  * Deletes all private memory of an agent in quarantine, who cannot do it himself, with its archives. It is noted once
- * all is gone; after a failure it may be repeated.
+ * all is gone; after a failure it may be repeated, and for what a request wrote that was under way before the quarantine.
  *
  * @returns how many entries there were
  * @throws MemoryError NOT_FOUND; CONFLICT when the agent is not in quarantine: with its key it deletes by itself, and
@@ -25,19 +32,32 @@ export async function forgetPrivate(hub: Hub, id: string, decision: Decision): P
       MemoryErrorCode.CONFLICT,
     )
   const store = createPostgresStore(database, { tenant: id, timeoutMs: config.databaseTimeoutMs })
-  const noted = eq(privateNamespaces.agentId, id)
-  const names = await call(() =>
-    database.select({ namespace: privateNamespaces.namespace }).from(privateNamespaces).where(noted),
-  )
   let removed = 0
-  for (const { namespace } of names)
+  for (const namespace of await namespacesOf(hub, id))
     for (const scope of memoryScopes)
       for (const shelf of [store, store.cold]) removed += await shelf.removeAll({ namespace, scope })
   await call(() =>
     database.transaction(async (transaction) => {
       await noteDecision(transaction, id, 'private memory deleted', decision, clock())
-      await transaction.delete(privateNamespaces).where(noted)
+      await transaction.delete(privateNamespaces).where(eq(privateNamespaces.agentId, id))
     }),
   )
   return removed
 }
+
+/**
+ * Also those that are not noted: maintenance may free one that is being written to. No index leads to the entries of an
+ * agent, so this goes through those of all, without a timeout; it is asked for seldom.
+ */
+const namespacesOf = ({ database }: Hub, agent: string): Promise<string[]> =>
+  asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, () =>
+    database.transaction(async (transaction) => {
+      await transaction.execute(sql`set local statement_timeout = 0`)
+      const rows = await rowsOf<{ namespace: string }>(
+        transaction,
+        sql`select namespace from ${privateNamespaces} where agent_id = ${agent}
+          union select namespace from ${entries} where tenant = ${agent}`,
+      )
+      return rows.map(({ namespace }) => namespace)
+    }),
+  )
