@@ -1,4 +1,4 @@
-import { memories, memoryLinks } from '@recall/store-postgres'
+import { agents, memories, memoryLinks } from '@recall/store-postgres'
 import { eq, inArray } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { degrees } from './degrees.ts'
@@ -133,6 +133,17 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
         ])
     },
   )
+
+  it('count as what they say when their author was restored, trusted again, and what they repeat is withdrawn', async () => {
+    const stolen = await save(thief)
+    const copy = await save(ada)
+    await decide(`agents/${thief.id}/quarantine`)
+    await decide(`agents/${thief.id}/restore`)
+    expect(await stateOf(stolen)).toEqual([-1, copy])
+    await database().update(agents).set({ trustLevel: 1 }).where(eq(agents.id, thief.id))
+    await decide(`quarantine/${copy}`)
+    expect(await stateOf(stolen)).toEqual([0, null])
+  })
 
   it('count as what they say when they are restored themselves', async () => {
     const first = await save(thief)
