@@ -85,6 +85,23 @@ describe('hook', () => {
     expect((await shell.withInput(ended).run('hook', 'session-end')).err).toContain('EISDIR')
   })
 
+  it('archives a session of Codex that was moved before the next one starts', async () => {
+    const shell = createShell()
+    await shell.run('init', '--layout', 'entity')
+    const [sessions, archived] = ['sessions', 'archived_sessions'].map((name) => join(shell.root, name))
+    for (const folder of [sessions, archived]) mkdirSync(folder as string)
+    const start = (id: string, path: string) => {
+      const codex = { session_id: id, turn_id: 't', hook_event_name: 'SessionStart', transcript_path: path }
+      return shell.withInput(event(codex)).run('hook', 'session-start')
+    }
+    const rollout = writeSession(sessions as string, 'rollout-1', poolSession)
+    await start('rollout-1', rollout)
+    renameSync(rollout, join(archived as string, 'rollout-1.jsonl'))
+    expect((await start('rollout-2', join(sessions as string, 'rollout-2.jsonl'))).out).toContain(
+      'Session rollout-1',
+    )
+  })
+
   it('does not keep a session waiting for a model, which summarises later', async () => {
     let asked = 0
     const server = createServer((_, response) => {

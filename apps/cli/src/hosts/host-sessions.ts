@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { splitAddress } from '@recall/agents'
+import { splitAddress, transcriptNow } from '@recall/agents'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type Layout, writeInternal } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
@@ -148,7 +148,8 @@ function listFiles(folder: string): string[] {
 function parseSession(path: string): HostSession[] {
   try {
     const value = JSON.parse(readFileSync(path, 'utf8')) as HostSession
-    return typeof value.sessionId === 'string' && typeof value.transcript === 'string' ? [value] : []
+    if (typeof value.sessionId !== 'string' || typeof value.transcript !== 'string') return []
+    return [{ ...value, transcript: transcriptNow(value.transcript) }]
   } catch {
     return []
   }
