@@ -21,7 +21,7 @@ import { recomputeQuality } from './trust/quarantine.ts'
 
 /** Does the work that no request triggers. Running it twice, or in two hubs at once, does no harm. */
 export async function maintainHub(hub: Hub, log: Log) {
-  // Before what depends on others, or looks at all memories: whatever fails, nothing is kept for longer than was promised.
+  // Before what depends on others, or looks at all memories: if that fails, nothing is kept longer than was promised.
   const gone = await forgetOld(hub)
   const writable = await pauseWritesWhenSilent(hub)
   let embedded = 0

@@ -38,9 +38,9 @@ export function sessionSources(machine: {
 }
 
 /**
- * What can be imported from a path. For a folder: its JSON, JSON Lines (also compressed) and markdown files at any depth, a session's
- * file before those of its helpers. For a database of sessions or a JSON export of conversations: each of them as
- * `<path>#<id>`. Links are not followed.
+ * What can be imported from a path. For a folder: its JSON, JSON Lines (also compressed) and markdown files at any
+ * depth, a session's file before those of its helpers. For a database of sessions or a JSON export of conversations:
+ * each of them as `<path>#<id>`. Links are not followed.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when the path cannot be read
  */

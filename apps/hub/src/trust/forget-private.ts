@@ -14,7 +14,7 @@ import { type Decision, noteDecision } from './decisions.ts'
 
 /**
  * Deletes all private memory of an agent in quarantine, who cannot do it himself, with its archives. It is noted once
- * all is gone; after a failure it may be repeated, and for what a request wrote that was under way before the quarantine.
+ * all is gone. It may be repeated: after a failure, and for what was written by a request that was under way.
  *
  * @returns how many entries there were
  * @throws MemoryError NOT_FOUND; CONFLICT when the agent is not in quarantine: with its key it deletes by itself, and

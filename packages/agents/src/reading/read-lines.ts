@@ -25,8 +25,8 @@ const newline = 0x0a
 const carriageReturn = 0x0d
 
 /**
- * The lines of a file of any size, compressed or not, with at most one line and one chunk in memory. LF and CRLF both end a line. The
- * file may grow while it is read: reading stops at the first end of file.
+ * The lines of a file of any size, compressed or not, with at most one line and one chunk in memory. LF and CRLF both
+ * end a line. The file may grow while it is read: reading stops at the first end of file.
  *
  * @throws MemoryError as `openFile` and `chunksOf` do
  */
