@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
@@ -56,6 +56,18 @@ describe('a damaged index', () => {
     expect(notices).toHaveLength(1)
     expect(notices[0]).toContain('built anew')
     expect(setAsideIn(root)).toHaveLength(1)
+  })
+
+  it.runIf(isPosix)('in the place of one that is open is not sealed by whoever closes that', async () => {
+    const root = temporaryRoot()
+    await fill(root, 20)
+    const memory = await openFileMemory({ root })
+    await answers(memory)
+    for (const name of readdirSync(internal(root)).filter((each) => each.startsWith('index.')))
+      rmSync(join(internal(root), name))
+    writeFileSync(join(internal(root), 'index.db'), 'of a process that was killed')
+    await memory.close()
+    expect(existsSync(join(internal(root), 'index.seal'))).toBe(false)
   })
 
   it('is set aside until the next full rebuild, so that nobody finds there what was forgotten', async () => {
