@@ -1,11 +1,12 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { fill, internal } from '../../test/index-answers.ts'
 import { temporaryRoot } from '../../test/temporary-root.ts'
 import { defaultFileSystem, type FileSystem } from '../files/file-system.ts'
 import { loadSqlite, type OpenDatabase } from '../sqlite/driver.ts'
 import { openIndexFile } from './index-file.ts'
+import { writeSeal } from './seal.ts'
 
 /** Windows, with a driver that ends statements late: a file stays open once one was prepared. */
 function windowsWith(open: OpenDatabase): { fileSystem: FileSystem; openDatabase: OpenDatabase } {
@@ -49,4 +50,50 @@ it('sets a damaged index aside, which no look at it holds open', async () => {
   database.close()
   expect(temporary).toBe(false)
   expect(notice).toContain('the search index was damaged: it was moved to')
+})
+
+describe('an index that another process mends while its lock is waited for', () => {
+  /** Opens the index of a memory; what the other process does is done when the lock is taken for the first time. */
+  const openMeanwhile = async (folder: string, inUse: boolean, meanwhile: () => void) => {
+    let isFirst = true
+    const { database, ...opened } = openIndexFile({
+      fileSystem: defaultFileSystem,
+      openDatabase: await loadSqlite(),
+      folder,
+      inUse,
+      exclusively(section) {
+        if (isFirst) meanwhile()
+        isFirst = false
+        return section()
+      },
+    })
+    database.close()
+    return opened
+  }
+  const closed = async (): Promise<string> => {
+    const root = temporaryRoot()
+    await fill(root, 20)
+    rmSync(join(internal(root), 'index.seal'))
+    return internal(root)
+  }
+
+  it('is opened where it took the place of a damaged one', async () => {
+    const folder = await closed()
+    const path = join(folder, 'index.db')
+    const whole = readFileSync(path)
+    writeFileSync(path, 'damaged')
+    const opened = await openMeanwhile(folder, true, () => {
+      writeFileSync(`${path}-new`, whole)
+      renameSync(`${path}-new`, path)
+    })
+    expect(opened).toEqual({ isNew: false, temporary: false, unclean: false })
+  })
+
+  it('is opened where it was about to be sealed', async () => {
+    const folder = await closed()
+    const opened = await openMeanwhile(folder, false, () =>
+      writeSeal(defaultFileSystem, folder, { documents: 22, folders: {} }),
+    )
+    expect(opened).toEqual({ isNew: false, temporary: false, unclean: false })
+  })
 })
