@@ -280,7 +280,12 @@ describe('a session of OpenCode 2', () => {
           { type: 'reasoning', text: 'hm' },
           { type: 'text', text: 'I look.' },
           tool({ status: 'completed', input: { command: 'ls' }, content: [{ type: 'text', text: 'src' }] }),
-          tool({ status: 'error', input: { command: 'x' }, error: { type: 'unknown', message: 'no x' } }),
+          tool({
+            status: 'error',
+            input: { command: 'x' },
+            content: [{ type: 'text', text: 'so far' }],
+            error: { type: 'unknown', message: 'no x' },
+          }),
           tool({ status: 'streaming', input: '{"comm' }),
         ],
       })}
@@ -304,6 +309,7 @@ describe('a session of OpenCode 2', () => {
       'assistant: (result) [compacted]',
       'assistant: It leaked.',
     ])
+    expect(conversation.facts.skipped).toEqual({})
     expect(messages[0]).toMatchObject({ id: 'm1', at: '2025-11-20T00:53:20.000Z' })
     expect(messages[1]?.content[1]).toEqual({
       type: 'tool_use',

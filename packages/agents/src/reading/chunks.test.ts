@@ -1,7 +1,7 @@
 import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { temporaryFile, temporaryFolder } from '../../test/support.ts'
+import { temporaryFile, temporaryFolder, zstandard } from '../../test/support.ts'
 import { chunksOf } from './chunks.ts'
 import { readLines } from './read-lines.ts'
 
@@ -21,6 +21,12 @@ describe('a file that is compressed with Zstandard', () => {
   it('is read as what it holds, whatever its name', async () => {
     const path = await temporaryFile('session.jsonl', compressed)
     expect(await textsOf(path)).toEqual(['first line', 'second line', 'x'.repeat(5000)])
+  })
+
+  it('is read whole where one block is more than what is decompressed at once', async () => {
+    const lines = Array.from({ length: 5000 }, (_, i) => `line ${i}`)
+    const path = await temporaryFile('session.jsonl.zst', zstandard(`${lines.join('\n')}\n`))
+    expect(await textsOf(path)).toEqual(lines)
   })
 
   it('is read to its end, also where it was added to', async () => {
