@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createMemoryManager, isMemoryError } from '@recall/core'
 import { thisProcess } from '@recall/core/process'
@@ -125,6 +125,18 @@ describe('a memory that may not be written', () => {
     expect(await memory.search('long-term', { text: 'old' })).toHaveLength(3)
     await memory.close()
     expect(readdirSync(notes)).toEqual([name])
+  })
+
+  it('keeps the note of what it wrote for others where its index cannot be kept', async () => {
+    const root = temporaryRoot()
+    const internal = join(root, 'memory/.recall')
+    mkdirSync(join(internal, 'index.db'), { recursive: true })
+    const { memory } = await openAt(root, defaultFileSystem)
+    await memory.write('long-term', 'new', 'text')
+    expect(await memory.search('long-term', { text: 'text' })).toHaveLength(1)
+    await memory.close()
+    const notes = readdirSync(join(internal, 'writers')).map((name) => join(internal, 'writers', name))
+    expect(notes.map((path) => readFileSync(path, 'utf8'))).toEqual(['memory/long-term/new.md\n'])
   })
 })
 
