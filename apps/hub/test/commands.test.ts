@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { connectHub, registerAgent } from '@recall/client'
@@ -10,6 +10,7 @@ import { openPostgres } from '@recall/store-postgres/postgres'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { createServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
+import { beginRegistration } from './half-sent.ts'
 import { pipeHub, runHub, startHub } from './processes.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -128,13 +129,7 @@ it('ends when another program has its port, also with vectors to make', async ()
 
 it('answers what is under way when it is told twice to end, as npm does', async () => {
   const hub = await startHub(letters)
-  const socket = connect(Number(new URL(hub.url).port), '127.0.0.1')
-  const answer = async (): Promise<string> => String((await once(socket, 'data'))[0])
-  const body = '{"name":"ada"}'
-  const post = ['POST /api/v1/agents/register HTTP/1.1', 'Host: localhost', 'Expect: 100-continue']
-  const sized = [...post, 'Content-Type: application/json', `Content-Length: ${body.length}`, '', '']
-  socket.write(sized.join('\r\n'))
-  expect(await answer()).toMatch(/^HTTP\/1.1 100 /)
+  const { finish } = await beginRegistration(hub.url)
   process.kill(hub.pid, 'SIGINT')
   const isOpen = (): Promise<boolean> =>
     fetch(`${hub.url}/livez`).then(
@@ -143,8 +138,7 @@ it('answers what is under way when it is told twice to end, as npm does', async 
     )
   while (await isOpen());
   const ended = hub.stop('SIGINT')
-  socket.write(body)
-  expect(await answer()).toMatch(/^HTTP\/1.1 201 /)
+  expect(await finish()).toMatch(/^HTTP\/1.1 201 /)
   expect(await ended).toBe(0)
 })
 

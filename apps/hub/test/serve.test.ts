@@ -4,6 +4,7 @@ import { connectHub, registerAgent } from '@recall/client'
 import { expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
 import { serveHub } from '../src/serve.ts'
+import { beginRegistration } from './half-sent.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 it('listens, knows where a caller comes from, and closes in good order', async () => {
@@ -27,19 +28,12 @@ it('listens, knows where a caller comes from, and closes in good order', async (
 it('asks callers who go on while it closes to go', async () => {
   const config = parseConfig({ dataFolder: temporaryFolder(), port: 0, embedding: { provider: 'fake' } })
   const hub = await serveHub(config, () => {})
-  const socket = connect(Number(new URL(hub.url).port), '127.0.0.1')
-  const answer = async (): Promise<string> => String((await once(socket, 'data'))[0])
-  const body = '{"name":"ada"}'
-  const post = ['POST /api/v1/agents/register HTTP/1.1', 'Host: localhost', 'Expect: 100-continue']
-  const sized = [...post, 'Content-Type: application/json', `Content-Length: ${body.length}`, '', '']
-  socket.write(sized.join('\r\n'))
-  expect(await answer()).toMatch(/^HTTP\/1.1 100 /)
+  const { finish, send } = await beginRegistration(hub.url)
   // One request is under way, and what comes over the same connection is the next.
   const closed = hub.close()
-  socket.write(body)
-  expect(await answer()).toMatch(/^HTTP\/1.1 201 /)
-  socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')
-  expect((await answer()).toLowerCase()).toContain('\r\nconnection: close\r\n')
+  expect(await finish()).toMatch(/^HTTP\/1.1 201 /)
+  const next = await send('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  expect(next.toLowerCase()).toContain('\r\nconnection: close\r\n')
   await closed
 })
 
