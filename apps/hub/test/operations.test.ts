@@ -1,59 +1,20 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { gunzipSync, gzipSync } from 'node:zlib'
-import { createMemoryManager, type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
+import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
-import {
-  agents,
-  createPostgresStore,
-  type Database,
-  idempotencyKeys,
-  memories,
-  rateLimits,
-  rowsOf,
-  systemConfig,
-} from '@recall/store-postgres'
+import { type Database, idempotencyKeys, memories, rateLimits, systemConfig } from '@recall/store-postgres'
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { backup } from '../src/backup/backup.ts'
-import { tables } from '../src/backup/format.ts'
-import { restore } from '../src/backup/restore.ts'
 import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
 import { examine } from '../src/doctor.ts'
 import { confirmHeartbeat } from '../src/trust/heartbeat.ts'
-import { emptyTables, engines, noLimits, openHub, type TestHub } from './support.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { engines, noLimits, openHub, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 
 const tags = ['pool', 'orders']
 const lesson = (subject: string): string =>
   `${subject} failed under load until the ${subject} settings were raised; it then held for days without trouble.`
 const secretQuestion = 'zanzibar-question'
-
-/** A database that says how many characters one statement took or returned at most, as JSON. */
-function watching(database: Database) {
-  let longest = 0
-  const note = <T>(value: T): T => {
-    longest = Math.max(longest, JSON.stringify(value)?.length ?? 0)
-    return value
-  }
-  const watchedTransaction = (transaction: Database): Database =>
-    Object.create(transaction, {
-      execute: {
-        value: async (statement: SQL) => {
-          note(new PgDialect().sqlToQuery(statement).params)
-          return note(await transaction.execute(statement))
-        },
-      },
-    })
-  const transaction: Database['transaction'] = (run, config) =>
-    database.transaction((inner) => run(watchedTransaction(inner) as typeof inner), config)
-  const watched: Database = Object.create(database, { transaction: { value: transaction } })
-  return { database: watched, longest: () => longest }
-}
 
 describe.each(engines)('operating a hub on %s', (_, open) => {
   const database = useDatabase(open)
@@ -180,155 +141,6 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     expect(rows.filter(({ duplicateOf }) => duplicateOf !== null)).toHaveLength(1)
     expect(rows.every(({ embedding }) => embedding !== null)).toBe(true)
     expect([first.id, copy.id]).toContain(found[0]?.id)
-  })
-
-  it('is copied into a file and out of it again, whole', async () => {
-    const [ada, bob] = [await hub.agent('ada', 1), await hub.agent('bob', 1)]
-    // A line separator of Unicode is part of a text, not the end of a row.
-    const content = `${lesson('redis')}\u2028${lesson('redis')}`
-    const { id } = await ada.save({ content, tags, source_url: 'https://example.com/1' })
-    await bob.save({ content: lesson('redis'), tags })
-    await bob.cite(id)
-    await bob.search(lesson('redis'))
-    await ada.memory.write(
-      'long-term',
-      'note',
-      { text: 'Grüße\u0000 \ud83d\ude00', list: [1, 0.1] },
-      { embedding: [1, 0] },
-    )
-    await ada.memory.write('episodic', 'long', `${'A long text.\n\n'.repeat(500)}`)
-    const path = join(temporaryFolder(), 'hub.backup')
-    const counts = await backup(database(), path)
-    expect(counts).toMatchObject({ agents: 2, memories: 2, citations: 1, entries: 2 })
-    if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600)
-    await expect(backup(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
-    const other = `${path}-of-another`
-    writeFileSync(`${other}.unfinished`, 'of another backup')
-    await expect(backup(database(), other)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
-    expect(readFileSync(`${other}.unfinished`, 'utf8')).toBe('of another backup')
-    await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
-
-    const before = await database().select().from(memories)
-    await emptyTables(database())
-    const nothing = `${path}-of-nothing`
-    await expect(backup(database(), nothing)).rejects.toMatchObject({ code: MemoryErrorCode.NOT_FOUND })
-    expect([existsSync(nothing), existsSync(`${nothing}.unfinished`)]).toEqual([false, false])
-    // As in the new database that it is restored into.
-    await database().execute(sql`select setval(pg_get_serial_sequence('entries', 'version'), 1, false)`)
-    expect(await restore(database(), path)).toEqual(counts)
-    expect(await database().select().from(memories)).toEqual(expect.arrayContaining(before))
-    const again = await openHub(database(), noLimits)
-    const answer = await again.request('GET', `/api/v1/memory/${id}`, { key: ada.key })
-    expect(((await answer.json()) as { memory: { related: unknown[] } }).memory.related).toHaveLength(1)
-    expect(await ada.memory.read('long-term', 'note')).toEqual({
-      text: 'Grüße\u0000 \ud83d\ude00',
-      list: [1, 0.1],
-    })
-    await ada.memory.write('long-term', 'note', 'goes on')
-    const newest = sql`select key from entries order by version desc limit 1`
-    expect(await rowsOf(database(), newest)).toEqual([{ key: 'note' }])
-  })
-
-  it('is copied and restored a little at a time, however much its entries hold', async () => {
-    const ada = await hub.agent('ada')
-    const value = 'A long text. '.repeat(20_000)
-    for (let i = 0; i < 80; i++) await ada.memory.write('long-term', `long-${i}`, value, { index: false })
-    const path = join(temporaryFolder(), 'hub.backup')
-    const watched = watching(database())
-    const counts = await backup(watched.database, path)
-    await emptyTables(database())
-    expect(await restore(watched.database, path)).toEqual(counts)
-    expect(counts.entries).toBe(80)
-    expect(watched.longest()).toBeGreaterThan(value.length)
-    expect(watched.longest()).toBeLessThan(8_000_000)
-  })
-
-  it('does not repeat what people wrote when the database refuses a row', async () => {
-    await (await hub.agent('ada', 1)).save({ content: lesson('redis'), tags })
-    const path = join(temporaryFolder(), 'hub.backup')
-    await backup(database(), path)
-    await emptyTables(database())
-    const rows = gunzipSync(readFileSync(path)).toString('utf8')
-    writeFileSync(path, gzipSync(rows.replace('"quality":0', '"quality":5')))
-    const refused = await restore(database(), path).catch((error: Error) => error)
-    expect(refused).toMatchObject({ code: MemoryErrorCode.WRITE_FAILED })
-    expect(String((refused as Error).message)).not.toContain('redis')
-    expect(await database().$count(memories)).toBe(0)
-  })
-
-  it('restores nothing from a file that is not whole', async () => {
-    await (await hub.agent('ada', 1)).save({ content: lesson('redis'), tags })
-    const folder = temporaryFolder()
-    const path = join(folder, 'hub.backup')
-    await backup(database(), path)
-    await emptyTables(database())
-    const size = readFileSync(path).length
-    truncateSync(path, size - 20)
-    await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CORRUPTION })
-    writeFileSync(path, 'no backup')
-    await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CORRUPTION })
-    await expect(restore(database(), join(folder, 'absent'))).rejects.toMatchObject({
-      code: MemoryErrorCode.NOT_FOUND,
-    })
-    expect(await database().$count(memories)).toBe(0)
-  })
-
-  it.each([
-    ['of another program', '"recall-hub-backup"', '"backup"', MemoryErrorCode.CORRUPTION],
-    ['of another format', '"version":1', '"version":2', MemoryErrorCode.CORRUPTION],
-    ['of other tables', '"schema":"', '"schema":"0', MemoryErrorCode.NOT_SUPPORTED],
-    [
-      'with a row of a table that it leaves out',
-      /^end/m,
-      'rate_limits\t{"key":"a"}\nend',
-      MemoryErrorCode.CORRUPTION,
-    ],
-    ['without a row', /^agents\t.*\n/m, '', MemoryErrorCode.CORRUPTION],
-    ['without its end', /^end\t.*\n/m, '', MemoryErrorCode.CORRUPTION],
-  ])('restores nothing from a backup %s', async (_, own, other, code) => {
-    const path = join(temporaryFolder(), 'hub.backup')
-    await hub.agent('ada')
-    await backup(database(), path)
-    await emptyTables(database())
-    const rows = gunzipSync(readFileSync(path)).toString('utf8')
-    writeFileSync(path, gzipSync(rows.replace(own, other)))
-    await expect(restore(database(), path)).rejects.toMatchObject({ code })
-    expect(await database().$count(agents)).toBe(0)
-  })
-
-  it('restores nothing into a database that somebody has a memory in', async () => {
-    const path = join(temporaryFolder(), 'hub.backup')
-    await backup(database(), path)
-    const store = createPostgresStore(database())
-    await createMemoryManager({ stores: store }).write('long-term', 'note', 'of no agent')
-    await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
-  })
-
-  it('leaves out of a backup what is made again or soon expires, and no other table', async () => {
-    const all = await rowsOf<{ name: string }>(
-      database(),
-      sql`select table_name as name from information_schema.tables where table_schema = 'public'`,
-    )
-    const left = all.map(({ name }) => name).filter((name) => !(tables as readonly string[]).includes(name))
-    expect(left.toSorted()).toEqual(['place_sizes', 'rate_limits'])
-  })
-
-  it('says that a file is damaged, whatever the database makes of its rows', async () => {
-    const ada = await hub.agent('ada', 1)
-    await ada.save({ content: lesson('redis'), tags })
-    // So much that the rows before it are restored before the end is read.
-    await ada.memory.write('working', 'large', randomBytes(300_000).toString('base64'), { index: false })
-    const path = join(temporaryFolder(), 'hub.backup')
-    await backup(database(), path)
-    await emptyTables(database())
-    const rows = gunzipSync(readFileSync(path)).toString('utf8')
-    for (const quality of ['5', 'x', '}']) {
-      const bytes = gzipSync(rows.replace('"quality":0', `"quality":${quality}`))
-      // The checksum, by which it is seen that a byte is not as it was written.
-      bytes[bytes.length - 8] = (bytes[bytes.length - 8] ?? 0) ^ 1
-      writeFileSync(path, bytes)
-      await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CORRUPTION })
-    }
   })
 
   /** The checks of the doctor that a hub fails. */
