@@ -1,4 +1,3 @@
-import { existsSync, readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { cachedEmbedder, fakeEmbedder, httpEmbedder } from '@recall/embeddings'
@@ -9,7 +8,7 @@ import {
   keepTextConfiguration,
   type VectorColumn,
 } from '@recall/store-postgres'
-import { openPglite } from '@recall/store-postgres/pglite'
+import { isPgliteFolder, openPglite } from '@recall/store-postgres/pglite'
 import { openPostgres } from '@recall/store-postgres/postgres'
 import { Redis } from 'ioredis'
 import type { HubConfig } from './config/config.ts'
@@ -91,7 +90,7 @@ export async function openDatabase(
 }
 
 function refuseMissing(folder: string): void {
-  if (existsSync(folder) && readdirSync(folder).length > 0) return
+  if (isPgliteFolder(folder)) return
   throw new MemoryError(
     `there is no database in ${resolve(folder)}: RECALL_HUB_DATA or RECALL_HUB_POSTGRES_URL says where it is`,
     MemoryErrorCode.NOT_FOUND,

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -158,13 +158,15 @@ it('copies a hub through the standard streams', async () => {
 it.each([['backup', '-'], ['maintenance'], ['reembed'], ['doctor']])(
   'makes no database for "%s", which would take it for an empty hub',
   async (...words) => {
-    const DATA = join(temporaryFolder(), 'elsewhere')
-    expect(await runHub({ ...fake, DATA }, ...words)).toMatchObject({
-      code: 3,
-      stdout: '',
-      stderr: `recall-hub: there is no database in ${DATA}: RECALL_HUB_DATA or RECALL_HUB_POSTGRES_URL says where it is\n`,
-    })
-    expect(existsSync(DATA)).toBe(false)
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, 'of-others'), '')
+    for (const DATA of [join(folder, 'elsewhere'), join(folder, 'of-others'), folder])
+      expect(await runHub({ ...fake, DATA }, ...words)).toMatchObject({
+        code: 3,
+        stdout: '',
+        stderr: `recall-hub: there is no database in ${DATA}: RECALL_HUB_DATA or RECALL_HUB_POSTGRES_URL says where it is\n`,
+      })
+    expect(readdirSync(folder)).toEqual(['of-others'])
   },
 )
 

@@ -40,6 +40,12 @@ export interface EmbeddedDatabase {
 
 const onlyMe = 0o700
 
+const dataIn = (folder: string): string => join(folder, 'data')
+const holdsData = (data: string): boolean => existsSync(join(data, 'PG_VERSION'))
+
+/** Whether `openPglite` has made a database in a folder, which is not made. */
+export const isPgliteFolder = (folder: string): boolean => holdsData(dataIn(folder))
+
 /**
  * Opens a Postgres inside this process. In a folder it is as durable as a server: a write returns when it is on disk.
  * It has one connection, so calls take turns, and it belongs to one process: a second opener of the folder is
@@ -53,11 +59,11 @@ export async function openPglite({ folder, template }: EmbeddedOptions = {}): Pr
   const root = placeOf(folder)
   const lock = lockFolder(root)
   try {
-    const data = join(root, 'data')
+    const data = dataIn(root)
     // PGlite makes its files readable by everybody, so the folder is closed, even if an earlier version made it.
     createFolder(data, onlyMe)
     chmodSync(data, onlyMe)
-    const isNew = !existsSync(join(data, 'PG_VERSION'))
+    const isNew = !holdsData(data)
     const files = { fs: new SyncingFiles(data), startParams: syncingStartParams }
     const opened = await start(await createEngine(optionsOf(files, template), data), lock.release)
     if (isNew) syncFolder(root)
