@@ -7,8 +7,8 @@ import { codexFolder } from './codex/target.ts'
 import { copilotFolder } from './copilot/target.ts'
 import { geminiFolder } from './gemini/target.ts'
 import { listConversations } from './list-conversations.ts'
+import { opencodeDatabases } from './opencode/databases.ts'
 import { listOpencodeSessions } from './opencode/read-session.ts'
-import { opencodeDatabase } from './opencode/target.ts'
 import { filesBelow, mayHoldSessions } from './reading/files-below.ts'
 import { splitAddress } from './reading/one-of-many.ts'
 import { isStream, toMemoryError } from './reading/open-file.ts'
@@ -33,7 +33,7 @@ export function sessionSources(machine: {
     join(codexFolder(machine), 'archived_sessions'),
     join(geminiFolder(machine), 'tmp'),
     join(copilotFolder(machine), 'session-state'),
-    opencodeDatabase(machine),
+    ...opencodeDatabases(machine),
   ].filter((path) => existsSync(path))
 }
 

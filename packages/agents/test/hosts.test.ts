@@ -1,6 +1,8 @@
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { parseHookInput, transcriptOf } from '../src/index.ts'
-import { jsonLines, readTranscript } from './support.ts'
+import { parseHookInput, sessionSources, transcriptOf } from '../src/index.ts'
+import { jsonLines, readTranscript, temporaryFolder } from './support.ts'
 
 it('reads a transcript of Cursor, which has no times', async () => {
   const line = (role: string, text: string) => ({ role, message: { content: [{ type: 'text', text }] } })
@@ -38,10 +40,37 @@ it('finds the transcript where a host does not name it, and nowhere else', () =>
     return input === null ? undefined : transcriptOf(input, machine)
   }
   expect(find({ sessionId: 'p1' })).toBe('/home/ana/.copilot/session-state/p1/events.jsonl')
-  expect(find({ host: 'opencode', session_id: 'o1' })).toBe('/home/ana/.local/share/opencode/opencode.db#o1')
   expect(find({ sessionId: '../../etc' })).toBeUndefined()
   expect(find({ sessionId: '..' })).toBeUndefined()
   expect(find({ session_id: 's', transcript_path: null, turn_id: 't' })).toBeUndefined()
+})
+
+it('finds a session of OpenCode in the database that was written last, or in the one that OPENCODE_DB names', async () => {
+  const home = await temporaryFolder()
+  const folder = join(home, 'data', 'opencode')
+  const machine = (env = {}) => ({ home, env: { XDG_DATA_HOME: join(home, 'data'), ...env } })
+  const databaseOf = (env = {}): string | undefined => {
+    const input = parseHookInput('{"host":"opencode","session_id":"o1"}')
+    return input === null ? undefined : transcriptOf(input, machine(env))
+  }
+  const write = (name: string, at: number): void => {
+    writeFileSync(join(folder, name), '')
+    utimesSync(join(folder, name), at, at)
+  }
+  expect(databaseOf()).toBeUndefined()
+  mkdirSync(folder, { recursive: true })
+  write('opencode-copy.db.bak', 5)
+  expect(databaseOf()).toBeUndefined()
+  write('opencode.db', 1)
+  expect(databaseOf()).toBe(`${join(folder, 'opencode.db')}#o1`)
+  write('opencode-dev.db', 2)
+  expect(databaseOf()).toBe(`${join(folder, 'opencode-dev.db')}#o1`)
+  write('opencode.db-wal', 3)
+  expect(databaseOf()).toBe(`${join(folder, 'opencode.db')}#o1`)
+  expect(sessionSources(machine())).toEqual([join(folder, 'opencode.db'), join(folder, 'opencode-dev.db')])
+  expect(databaseOf({ OPENCODE_DB: 'mine.db' })).toBe(`${join(folder, 'mine.db')}#o1`)
+  expect(databaseOf({ OPENCODE_DB: '/d/mine.db' })).toBe('/d/mine.db#o1')
+  expect(databaseOf({ OPENCODE_DB: ':memory:' })).toBeUndefined()
 })
 
 const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { copilotFolder } from '../copilot/target.ts'
-import { opencodeDatabase } from '../opencode/target.ts'
+import { opencodeDatabases } from '../opencode/databases.ts'
 import type { HookInput } from './hook-input.ts'
 
 /** Path of a session's transcript, also for hosts that do not report it; `undefined` when it cannot be known. */
@@ -16,6 +16,7 @@ export function transcriptOf(
   if (input.host === 'copilot') {
     return join(copilotFolder(machine), 'session-state', input.sessionId, 'events.jsonl')
   }
-  if (input.host === 'opencode') return `${opencodeDatabase(machine)}#${input.sessionId}`
-  return undefined
+  if (input.host !== 'opencode') return undefined
+  const [database] = opencodeDatabases(machine)
+  return database === undefined ? undefined : `${database}#${input.sessionId}`
 }

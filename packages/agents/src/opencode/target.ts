@@ -9,9 +9,6 @@ import type { Surroundings, Target, Wiring } from '../install/target.ts'
 const folderOf = ({ env, home }: Surroundings): string =>
   join(env.XDG_CONFIG_HOME || join(home, '.config'), 'opencode')
 
-export const opencodeDatabase = ({ env, home }: Pick<Surroundings, 'env' | 'home'>): string =>
-  join(env.XDG_DATA_HOME || join(home, '.local', 'share'), 'opencode', 'opencode.db')
-
 export const opencodeTarget: Target = {
   name: 'opencode',
   title: 'OpenCode',
