@@ -37,7 +37,8 @@ function extractTexts(path: string): { user: string[]; assistant: string[] } {
   }
   const spoken = (text: string) =>
     text.trim() !== '' &&
-    !/^(<(task-notification|local-command|command-)|\[Request interrupted by user)/.test(text)
+    !/^(<(task-notification|local-command|command-)|\[Request interrupted by user)/.test(text) &&
+    !(path.includes('agent-acompact-') && /^Your task is to create a detailed summary/.test(text))
   return { user: texts.user.filter(spoken), assistant: texts.assistant.filter((text) => text.trim() !== '') }
 }
 

@@ -1,0 +1,45 @@
+import type { TranscriptLine } from './transcript-line.ts'
+
+/** Helpers that the host starts to keep notes of a session, or to guess what its person types next. */
+const ownHelper = /^a(?:session_memory|prompt_suggestion)-/
+
+/** Helpers whose transcript may begin with a copy of all that the session holds, and what tells their own request. */
+const copying = [
+  // The summary of a session that grew too long is worth keeping, the host's recipe for it is not.
+  { agentId: /^acompact-/, request: /\bYour task is to create a detailed summary\b/, isHosts: true },
+  // A question beside the session (`/btw`).
+  { agentId: /^aside_question-/, request: /<system-reminder>[^<]*\bside question\b/, isHosts: false },
+]
+
+/** What older versions of the host sent to each kind of helper, so that it would be ready. */
+const warmUp = /^(?:"Warmup"|\[\{"type":"text","text":"Warmup"\}\])$/
+
+/**
+ * Tells which lines of a helper's transcript were neither asked of it by a person or an agent nor said by it. It is
+ * asked about all of them, in their order.
+ */
+export function isNotItsOwn(agentId: string): (line: TranscriptLine) => boolean {
+  if (ownHelper.test(agentId)) return () => true
+  const copier = copying.find((kind) => kind.agentId.test(agentId))
+  return copier ? untilRequest(copier) : ifWarmUp()
+}
+
+function untilRequest({ request, isHosts }: { request: RegExp; isHosts: boolean }) {
+  let isCopied = true
+  return (line: TranscriptLine): boolean => {
+    const isRequest = request.test(askedIn(line))
+    if (isRequest) isCopied = false
+    return isCopied || (isRequest && isHosts)
+  }
+}
+
+function ifWarmUp() {
+  let isWarmUp: boolean | undefined
+  return (line: TranscriptLine): boolean => {
+    if (line.type === 'user') isWarmUp ??= warmUp.test(askedIn(line))
+    return isWarmUp === true
+  }
+}
+
+const askedIn = ({ type, message }: TranscriptLine): string =>
+  type === 'user' ? JSON.stringify(message?.content ?? '') : ''
