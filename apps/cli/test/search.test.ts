@@ -151,8 +151,8 @@ describe('search', () => {
       return results.map(({ snippet }) => snippet)
     }
     expect(await lines()).toEqual(['The pool leaks.', 'The pool leaks.', 'Is it the pool that leaks?'])
+    // The summary repeats the first turn.
     expect(await lines('--ranked')).toEqual([
-      'The pool leaks.',
       'The pool leaks.',
       'Is it the pool that leaks?',
       'Only the pool.',

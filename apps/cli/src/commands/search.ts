@@ -13,6 +13,7 @@ import {
   queryTerms,
   spokenText,
   type Word,
+  withoutRepeatedTurns,
   wordsOf,
 } from '@recall/core'
 import type { FileStore, LocatedHit, LocateQuery } from '@recall/store-file'
@@ -138,7 +139,7 @@ function placeByPlace(
   excerpt: Excerpt,
 ): { results: Result[]; more: boolean } {
   const isNews = newsFilter()
-  const results = best
+  const results = withoutRepeatedTurns(best)
     .map((hit) => toResult(hit, terms, options, excerpt))
     .filter(({ snippet, neighbours }) => isNews({ text: snippet, neighbours }))
   const more = results.length > options.limit || next !== undefined

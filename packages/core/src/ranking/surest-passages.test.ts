@@ -93,6 +93,23 @@ it('tells once what two conversations hold word for word, neighbours and all', a
   expect(surestPassages(found, 5)).toHaveLength(1)
 })
 
+it('tells a turn, not the summary that repeats it, and a summary that says more', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  const asked = 'Why does the pool leak on a retry? 1. Since when? 2. Where?'
+  const turn = '### User\n\nWhy does the pool leak on a retry?\n1. Since when?\n2. Where?'
+  const told = async (summary: string): Promise<(string | undefined)[]> => {
+    const body = `## Summary\n\n${summary}\n\n${turn}\n\n### Assistant\n\nLet me look.`
+    await memory.write('episodic', 'conversation:leak', { body }, { type: conversationType })
+    const found = await memory.search('episodic', { text: 'pool leak retry' }, { passages: passagesFor(5) })
+    return surestPassages(found, 5).map(({ passage }) => passage?.text.trim())
+  }
+  expect(await told(asked)).toEqual([turn])
+  expect(await told('Why does the pool leak on a…')).toEqual([turn])
+  expect(await told('The pool leaks on every retry.')).toContain(
+    '## Summary\n\nThe pool leaks on every retry.',
+  )
+})
+
 it('tells every answer to a question that was asked twice', async () => {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
   const text = 'Which store for billing?'

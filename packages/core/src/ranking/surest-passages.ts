@@ -26,7 +26,7 @@ export const besideLength = 300
  * The best places of what several searches with `passages` (see `passagesFor`) found for the same question, best
  * first. One conversation may hold several of them: the turn that answers is often not the one that its conversation
  * was found by. What better places tell word for word, neighbours and all, is not told again, nor is a short passage
- * that a better one of its match has as a neighbour.
+ * that a better one of its match has as a neighbour, or a summary that only repeats a turn.
  *
  * @param mostOfOne most places of one match
  */
@@ -51,19 +51,43 @@ export function newsFilter(): (place: {
   const told = new Set<string>()
   const besides = new Set<string>()
   return ({ text, neighbours = [] }) => {
+    const said = withoutHeading(text)
+    const beside = neighbours.map(withoutHeading)
     // The same question may have been asked twice, and answered otherwise: the answer is a neighbour.
-    const hasNews = !told.has(text) || neighbours.some((each) => !told.has(each) && !besides.has(each))
-    told.add(text)
-    for (const each of neighbours) besides.add(each)
+    const hasNews = !told.has(said) || beside.some((each) => !told.has(each) && !besides.has(each))
+    told.add(said)
+    for (const each of beside) besides.add(each)
     return hasNews
   }
 }
+
+/**
+ * The passages without the summaries that say no more than how another of them begins: a summary that was made without
+ * a model repeats the first turn.
+ */
+export function withoutRepeatedTurns<P extends { text: string }>(passages: readonly P[]): P[] {
+  const isSummary = ({ text }: P): boolean => /^## Summary\r?\n/.test(text)
+  if (!passages.some(isSummary)) return [...passages]
+  const turns = passages.filter((passage) => !isSummary(passage)).map(({ text }) => onOneLine(text))
+  const isRepeated = ({ text }: P): boolean => {
+    const summary = onOneLine(text).replace(/…$/, '')
+    return turns.some((turn) => turn.startsWith(summary))
+  }
+  return passages.filter((passage) => !isSummary(passage) || !isRepeated(passage))
+}
+
+/** What a part of a conversation says, without what tells which part it is. */
+const withoutHeading = (text: string): string =>
+  text.replace(/^(?:## Summary|### (?:User|Assistant))\r?\n\s*/, '').trim()
+
+const onOneLine = (text: string): string => withoutHeading(text).replace(/\s+/g, ' ')
 
 function placesOf<T>(match: MemoryMatch<T>): FoundPassage<T>[] {
   const { score: whole, confidence: ofWhole } = match
   const told = new Set<string>()
   const places: FoundPassage<T>[] = []
-  for (const passage of match.passages ?? (match.passage ? [match.passage] : [])) {
+  const passages = match.passages ?? (match.passage ? [match.passage] : [])
+  for (const passage of withoutRepeatedTurns(passages)) {
     const { text, neighbours = [], score = whole, confidence = ofWhole } = passage
     if (score < tellingShare * whole || (text.length <= besideLength && told.has(text))) continue
     for (const neighbour of neighbours) told.add(neighbour)
