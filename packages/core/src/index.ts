@@ -105,7 +105,7 @@ export {
   passagesFor,
   surestPassages,
   tellingShare,
-  withoutRepeatedTurns,
+  withoutRepeats,
 } from './ranking/surest-passages.ts'
 export { hasManyWords, tellingWords } from './ranking/telling-words.ts'
 export { unitLabel } from './ranking/unit-label.ts'

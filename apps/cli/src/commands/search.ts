@@ -13,7 +13,7 @@ import {
   queryTerms,
   spokenText,
   type Word,
-  withoutRepeatedTurns,
+  withoutRepeats,
   wordsOf,
 } from '@recall/core'
 import type { FileStore, LocatedHit, LocateQuery } from '@recall/store-file'
@@ -139,7 +139,7 @@ function placeByPlace(
   excerpt: Excerpt,
 ): { results: Result[]; more: boolean } {
   const isNews = newsFilter()
-  const results = withoutRepeatedTurns(best)
+  const results = withoutRepeats(best, (hit) => hit)
     .map((hit) => toResult(hit, terms, options, excerpt))
     .filter(({ snippet, neighbours }) => isNews({ text: snippet, neighbours }))
   const more = results.length > options.limit || next !== undefined

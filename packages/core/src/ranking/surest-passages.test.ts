@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { createMemoryManager } from '../front/create-memory-manager.ts'
-import { conversationType } from '../session-keys.ts'
+import { conversationType, sessionSummaryType } from '../session-keys.ts'
 import { createInMemoryStore } from '../stores/in-memory-store.ts'
-import { passagesFor, surestPassages } from './surest-passages.ts'
+import { passagesFor, surestPassages, withoutRepeats } from './surest-passages.ts'
 
 it('finds several places of one conversation, and a note among them', async () => {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
@@ -108,6 +108,21 @@ it('tells a turn, not the summary that repeats it, and a summary that says more'
   expect(await told('The pool leaks on every retry.')).toContain(
     '## Summary\n\nThe pool leaks on every retry.',
   )
+})
+
+it('leaves out of the window what the archives say as well, not what a person added there', () => {
+  const turn = { text: '### User\n\nWhy does the pool leak\non a retry?', type: conversationType }
+  const summary = { text: '## Summary\r\n\r\nThe pool leaked. It is mended.\r\n', type: conversationType }
+  const ofWindow = (text: string) => ({ text, type: sessionSummaryType })
+  const left = (...places: { text: string; type: string }[]) => withoutRepeats(places, (place) => place)
+  const asked = ofWindow('Why does the pool leak on a…\n\nLast answer: It never closes.')
+  expect(left(asked, turn)).toEqual([turn])
+  expect(left(asked, summary)).toEqual([asked, summary])
+  expect(left(ofWindow('The pool leaked. It is mended.'), summary)).toEqual([summary])
+  const edited = ofWindow('Why does the pool leak on a retry?\n\nAsk Ana first.')
+  expect(left(turn, edited)).toEqual([turn, edited])
+  const note = { text: 'Why does the pool leak on a retry?', type: 'note' }
+  expect(left(turn, note)).toEqual([turn, note])
 })
 
 it('tells every answer to a question that was asked twice', async () => {

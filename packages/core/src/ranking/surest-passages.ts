@@ -1,4 +1,5 @@
 import type { MatchedPassage, MemoryMatch } from '../memory-manager.ts'
+import { sessionSummaryType } from '../session-keys.ts'
 import { type Sureness, surestFirst } from './confidence.ts'
 
 /** A passage of a match, with its own score and confidence; of a match that shows none, the match as a whole. */
@@ -26,7 +27,7 @@ export const besideLength = 300
  * The best places of what several searches with `passages` (see `passagesFor`) found for the same question, best
  * first. One conversation may hold several of them: the turn that answers is often not the one that its conversation
  * was found by. What better places tell word for word, neighbours and all, is not told again, nor is a short passage
- * that a better one of its match has as a neighbour, or a summary that only repeats a turn.
+ * that a better one of its match has as a neighbour, or a summary of what is told as well (see `withoutRepeats`).
  *
  * @param mostOfOne most places of one match
  */
@@ -36,9 +37,8 @@ export function surestPassages<T>(
   mostOfOne = limit,
 ): FoundPassage<T>[] {
   const isNews = newsFilter()
-  return matches
-    .flatMap((match) => placesOf(match).slice(0, mostOfOne))
-    .sort(surestFirst)
+  const places = matches.flatMap((match) => placesOf(match).slice(0, mostOfOne)).sort(surestFirst)
+  return withoutRepeats(places, toldBy)
     .filter(({ match, passage }) => isNews(passage ?? { text: JSON.stringify(match.value) }))
     .slice(0, limit)
 }
@@ -61,33 +61,57 @@ export function newsFilter(): (place: {
   }
 }
 
-/**
- * The passages without the summaries that say no more than how another of them begins: a summary that was made without
- * a model repeats the first turn.
- */
-export function withoutRepeatedTurns<P extends { text: string }>(passages: readonly P[]): P[] {
-  const isSummary = ({ text }: P): boolean => /^## Summary\r?\n/.test(text)
-  if (!passages.some(isSummary)) return [...passages]
-  const turns = passages.filter((passage) => !isSummary(passage)).map(({ text }) => onOneLine(text))
-  const isRepeated = ({ text }: P): boolean => {
-    const summary = onOneLine(text).replace(/…$/, '')
-    return turns.some((turn) => turn.startsWith(summary))
-  }
-  return passages.filter((passage) => !isSummary(passage) || !isRepeated(passage))
+/** A place as `withoutRepeats` sees it: what it says, and the type of the entry that says it. */
+export interface ToldPlace {
+  text: string
+  type: string | null
 }
+
+/**
+ * The places without those that only repeat how others begin: a summary that was made without a model is the first
+ * turn, and the rolling window tells of a session what its archive says as well.
+ */
+export function withoutRepeats<P>(places: readonly P[], toldBy: (place: P) => ToldPlace): P[] {
+  const told = places.map(toldBy)
+  if (!told.some((place) => isSummary(place) || isOfWindow(place))) return [...places]
+  const archived = told.filter((place) => !isOfWindow(place))
+  const summaries = archived.filter(isSummary).map(saidIn)
+  const turns = archived.filter((place) => !isSummary(place)).map(saidIn)
+  const isIn = (places: readonly string[], place: ToldPlace): boolean =>
+    pointsOf(place).every((point) => places.some((each) => each.startsWith(point)))
+  const isRepeat = (place: ToldPlace): boolean =>
+    isOfWindow(place) ? isIn([...turns, ...summaries], place) : isSummary(place) && isIn(turns, place)
+  return places.filter((_, i) => !isRepeat(told[i] as ToldPlace))
+}
+
+const isOfWindow = ({ type }: ToldPlace): boolean => type === sessionSummaryType
+const isSummary = ({ text }: ToldPlace): boolean => /^## Summary\r?\n/.test(text)
+
+/** The paragraphs of a summary, without the mark where one was cut and what is added to it from the archive. */
+const pointsOf = ({ text }: ToldPlace): string[] =>
+  withoutHeading(text)
+    .split(/\r?\n\s*\n/)
+    .map((paragraph) => onOneLine(paragraph).replace(/…$/, ''))
+    .filter((paragraph) => !paragraph.startsWith('Last answer: '))
+
+const saidIn = ({ text }: ToldPlace): string => onOneLine(withoutHeading(text))
 
 /** What a part of a conversation says, without what tells which part it is. */
 const withoutHeading = (text: string): string =>
   text.replace(/^(?:## Summary|### (?:User|Assistant))\r?\n\s*/, '').trim()
 
-const onOneLine = (text: string): string => withoutHeading(text).replace(/\s+/g, ' ')
+const onOneLine = (text: string): string => text.replace(/\s+/g, ' ')
+
+const toldBy = ({ match, passage }: FoundPassage<unknown>): ToldPlace => ({
+  text: passage?.text ?? '',
+  type: match.metadata.type,
+})
 
 function placesOf<T>(match: MemoryMatch<T>): FoundPassage<T>[] {
   const { score: whole, confidence: ofWhole } = match
   const told = new Set<string>()
   const places: FoundPassage<T>[] = []
-  const passages = match.passages ?? (match.passage ? [match.passage] : [])
-  for (const passage of withoutRepeatedTurns(passages)) {
+  for (const passage of match.passages ?? (match.passage ? [match.passage] : [])) {
     const { text, neighbours = [], score = whole, confidence = ofWhole } = passage
     if (score < tellingShare * whole || (text.length <= besideLength && told.has(text))) continue
     for (const neighbour of neighbours) told.add(neighbour)

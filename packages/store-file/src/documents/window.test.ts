@@ -70,13 +70,14 @@ describe('the window', () => {
     expect(notesIn(`${content}\n---\n\nBelow\n`)).toBe(`${notes}\n\nBelow`)
   })
 
-  it('tells on which line a session or a note begins', () => {
+  it('tells on which line the summary of a session, or a note, begins, and finds a session by nothing else', () => {
     const [a, b] = ['a', 'b'].map((id) => withSession('', session(id), id))
     const content = `# Now\n\n---\n\n${a}${b}\n---\n\n \nNote\n`
     const lines = content.split('\n')
-    const begins = windowEntries(content, { modified: 0 }).map(({ line }) => lines[line - 1])
-    const sessions = ['## Session a', '## Session b'].map((text) => expect.stringContaining(text))
-    expect(begins).toEqual([...sessions, 'Note'])
+    const entries = windowEntries(content, { modified: 0 })
+    const texts = [session('a').summary, session('b').summary, 'Note']
+    expect(entries.map(({ text }) => text)).toEqual(texts)
+    expect(entries.map(({ line }) => lines[line - 1])).toEqual(texts)
     expect(windowEntries('\n\nNote\n', { modified: 0 })).toMatchObject([{ line: 3 }])
   })
 

@@ -187,15 +187,17 @@ export function windowEntries(content: string, { modified }: FileTimes): FileEnt
     if (!found) continue
     const session = { ...found, summary: withLineEnds(found.summary) }
     const ended = parseTime(session.date) ?? modified
+    // What stands above the summary are words that every session has.
+    const above = text.slice(0, text.trimEnd().length - found.summary.length)
     entries.push({
       ...permanent,
       key: sessionSummaryKey(session.sessionId),
       type: sessionSummaryType,
       value: session,
-      text: text.trim(),
+      text: found.summary,
       created: ended,
       updated: ended,
-      line: line + blankLinesAbove(text),
+      line: line + linesOf(above).length,
       fields: { ...session },
     })
   }
