@@ -119,9 +119,102 @@ it('tells by the kinds of its parts what Codex itself put into a message', async
       said(['Rules of the house', 'linux'], ['agents_md.instructions', 'environments.environment_context']),
       said(['<skill> is a tag that I like'], ['user.text']),
       said(['use the skill', 'text of the skill'], ['user.text', 'skills.selected_skill_instructions']),
+      said(['<recommended_plugins>\n- GitHub\n</recommended_plugins>'], ['plugins.recommended']),
+      said(['A kind that nobody knows.'], ['novelties.first']),
     ),
   )
-  expect(turns).toEqual(['user: <skill> is a tag that I like', 'user: use the skill'])
+  expect(turns).toEqual([
+    'user: <skill> is a tag that I like',
+    'user: use the skill',
+    'assistant: (result) A kind that nobody knows.',
+  ])
+})
+
+const ide = '# Context from my IDE setup:\n\n## Active file: src/pay.ts\n\n'
+const files = '# Files mentioned by the user:\n\n## spec.txt: /home/ana/spec.txt\n\n'
+const page = '<in-app-browser-context source="ambient-ui-state">\nTabs: 2\n</in-app-browser-context>\n'
+const reply = (json: string): string =>
+  `<send_user_message_question_reply>\n${json}\n</send_user_message_question_reply>`
+
+it.each([
+  ['below what is open', `${ide}## My request for Codex:\nadd a retry\n`, 'add a retry'],
+  ['above the files that it is about', `${files}## My request:\nread it`, `read it\n\n${files.trim()}`],
+  ['without what is open', `${ide}${files}## My request for Codex:\nread it`, `read it\n\n${files.trim()}`],
+  ['behind the page that is open', `${page}## My request for Codex:\nwhy is it blue?`, 'why is it blue?'],
+  ['behind a page, without a heading', `${page}why is it blue?`, 'why is it blue?'],
+  ['in no app', 'Rename it.\n\n## My request for Codex:\nis a heading', undefined],
+  ['as a quotation', `What is this?\n\n${ide}`, undefined],
+  ['about files, without a heading', `${files}read it`, `${files}read it`],
+  [
+    'to questions',
+    reply('[{"question":"Which port?","answer":"5432"},{"answer":"Go on."}]'),
+    'Which port?\n5432\n\nGo on.',
+  ],
+  ['to questions, damaged', reply('[{"question":'), undefined],
+])('reads what a person typed in Codex: %s', async (_, text, typed = text) => {
+  const { turns } = await readTranscript(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines({
+      timestamp: 't',
+      type: 'response_item',
+      payload: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+    }),
+  )
+  expect(turns).toEqual([`user: ${typed}`])
+})
+
+it.each([
+  page,
+  '<app-context>The app.</app-context>',
+  '<recommended_plugins>\n- GitHub\n</recommended_plugins>',
+])('finds nothing typed in %s', async (text) => {
+  const content = [{ type: 'input_text', text }]
+  const { turns } = await readTranscript(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines({ timestamp: 't', type: 'response_item', payload: { type: 'message', role: 'user', content } }),
+  )
+  expect(turns).toEqual([])
+})
+
+it.each([
+  ['watches over a session', { source: { subagent: { other: 'guardian' } } }],
+  ['watches over a session, in a later form', { source: 'vscode', thread_source: 'guardian_review' }],
+  ['shortens a session', { source: { subagent: 'compact' } }],
+  ['keeps notes', { source: { internal: 'memory_consolidation' } }],
+])('finds nothing in a Codex session that %s', async (_, meta) => {
+  const asked = '>>> TRANSCRIPT START\n[1] user: fix it\n>>> TRANSCRIPT END'
+  const content = [{ type: 'input_text', text: asked }]
+  const { turns } = await readTranscript(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines(
+      { timestamp: 't', type: 'session_meta', payload: { id: 'h', ...meta } },
+      { timestamp: 't', type: 'response_item', payload: { type: 'message', role: 'user', content } },
+    ),
+  )
+  expect(turns).toEqual([])
+})
+
+it.each([
+  [{ parent_thread_id: 'p' }, ['user: mine']],
+  [{ history_base: { thread_id: 'p', end_ordinal_exclusive: 4 } }, ['user: mine']],
+  [{ forked_from_id: 'p' }, ['user: of another', 'user: mine']],
+])('leaves out what a Codex session inherited from one that it goes by: %j', async (meta, turns) => {
+  const said = (text: string, more = {}) => ({
+    timestamp: 't',
+    type: 'response_item',
+    payload: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+    ...more,
+  })
+  const inherited = { metadata: { inherited_user_message: true } }
+  const read = await readTranscript(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines(
+      { timestamp: 't', type: 'session_meta', payload: { id: 'h', ...meta } },
+      said('of another', inherited),
+      said('mine', { metadata: { user_input_order: 1 } }),
+    ),
+  )
+  expect(read.turns).toEqual(turns)
 })
 
 it('leaves out the tags that Codex puts around an image, under the ids of versions that took them for typed', async () => {

@@ -40,6 +40,16 @@ function identityOf({
   return { sessionId: `${parent}/${own}`, parent }
 }
 
+/** Helpers that watch over a session, shorten it or keep notes of it: they say nothing that it does not hold. */
+const ownHelpers = new Set<unknown>(['guardian', 'guardian_review', 'compact', 'memory_consolidation'])
+
+/** Whether the host started a session for itself, of which its first line tells. */
+export function isOfHost({ source, thread_source }: Record<string, unknown>): boolean {
+  const { subagent, internal } = isRecord(source) ? source : {}
+  const kind = isRecord(subagent) ? subagent.other : subagent
+  return internal !== undefined || ownHelpers.has(kind) || ownHelpers.has(thread_source)
+}
+
 /** `rollout-2026-11-20T09-00-00-<uuid>.jsonl`, and `.zst` behind it where it is compressed. */
 function idInName(path: string): string {
   const name = basename(path).replace(/\.jsonl(?:\.zst)?$/, '')

@@ -14,6 +14,8 @@ it.each([
   '<permissions instructions>',
   '<turn_aborted>\nthe person interrupted',
   '<skill>\n<name>deploy',
+  '<recommended_plugins>\n- GitHub',
+  '<app-context>The app.',
   '# AGENTS.md instructions for /home/ana/api',
   '<subagent_notification>done',
   ' <hook_prompt>go on',
@@ -44,8 +46,13 @@ it.each([
   ['subagent.answer', 0],
   ['subagents.answer', 0],
   ['multi_agent.answer', 0],
-  ['my.skills.list', 1],
+  ['plugins.recommended', 0],
+  ['my.skills.list', 0],
   ['user.text', 1],
+  ['user_shell.command', 1],
+  ['images.unsupported', 1],
+  ['unknown', 1],
+  ['', 1],
 ])('counts what is named %s as words of a person or not', (kind, count) => {
   expect(typedOf('fix it', kind)).toBe(count)
 })

@@ -1,17 +1,19 @@
 import type { ContentBlock } from '@recall/core'
 import { isRecord, toContentBlocks } from '../reading/content-blocks.ts'
 import type { Skip } from '../reading/skipped.ts'
+import { requestIn } from './request-in-text.ts'
 
 /** Text that the host inserts into the first user messages; nobody typed it. */
 const injected =
-  /^\s*(?:<(?:environment_context|user_instructions|permissions|turn_aborted|skill)\b|# AGENTS\.md instructions)/
+  /^\s*(?:<(?:environment_context|user_instructions|permissions|turn_aborted|skill|recommended_plugins|app-context)\b|# AGENTS\.md instructions)/
 
 /** Kinds of parts that the host itself puts into a message. */
 const madeByHost = /^(?:agents_md|environments|hooks|host_skills|permissions|skills?)\./
 
 /** What the host says in a person's place: what helpers answered, why a hook lets a turn go on, what a goal is. */
 const saidByHost = /^\s*<(?:subagent_notification|hook_prompt|codex_internal_context|goal_context)\b/i
-const saidByHostKind = /^(?:subagents?|multi_agent)\./
+/** Kinds of parts that a person may have typed; one that is not here, and newer than this, is the host's. */
+const typedKind = /^(?:user[._]|images\.|audio\.|unknown$|$)/
 
 export interface PromptParts {
   /** What the person typed. */
@@ -25,7 +27,7 @@ export function readPromptParts(payload: Record<string, unknown>, skip: Skip): P
   const parts = partsOf(payload)
   return {
     typed: contentOf(
-      parts.filter((part, index) => isTyped(part) && !isImageTag(parts, index)),
+      parts.filter((part, index) => isTyped(part) && !isImageTag(parts, index)).map(withRequestAlone),
       skip,
     ),
     before: contentOf(parts.filter(isReadBefore), () => {}),
@@ -57,11 +59,17 @@ const contentOf = (parts: readonly Part[], skip: Skip): ContentBlock[] =>
     skip,
   )
 
-const isReadBefore = ({ text, kind }: Part): boolean => !madeByHost.test(kind) && !injected.test(text)
+const isReadBefore = ({ text, kind }: Part): boolean =>
+  !madeByHost.test(kind) && !injected.test(text) && (text === '' || requestIn(text) !== '')
 
 const isTyped = (each: Part): boolean =>
   each.kind.startsWith('user.') ||
-  (isReadBefore(each) && !saidByHostKind.test(each.kind) && !saidByHost.test(each.text))
+  (isReadBefore(each) && typedKind.test(each.kind) && !saidByHost.test(each.text))
+
+function withRequestAlone({ part, text, kind }: Part): Part {
+  const request = requestIn(text)
+  return { part: isRecord(part) && text !== '' ? { ...part, text: request } : part, text: request, kind }
+}
 
 /** The host puts a tag before and behind each image, with its name and path. */
 function isImageTag(parts: readonly Part[], index: number): boolean {

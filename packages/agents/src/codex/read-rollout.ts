@@ -14,7 +14,7 @@ import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { repeatsPrompt } from '../reading/repeats-prompt.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
-import { identityIn } from './identity.ts'
+import { identityIn, isOfHost } from './identity.ts'
 import { readPromptParts } from './prompt-parts.ts'
 import { sessionName } from './session-name.ts'
 import { toToolBlock } from './tool-blocks.ts'
@@ -60,7 +60,7 @@ async function* readMessages(
   const idOf = createMessageIds()
   const newIdOf = createMessageIds()
   const failed = new Set<string>()
-  const isCopied = copiedLines()
+  const isLeftOut = linesOfOthers()
   let isBegun = false
   // Only the line after it says that a message was a summary.
   let last: Message[] = []
@@ -70,7 +70,7 @@ async function* readMessages(
       continue
     }
     const { payload } = value
-    if (isCopied(value, payload)) continue
+    if (isLeftOut(value, payload)) continue
     if (typeof payload.cwd === 'string') facts.project ??= payload.cwd
     const failure = value.type === 'event_msg' ? failedCall(payload) : undefined
     if (failure !== undefined) failed.add(failure)
@@ -95,17 +95,25 @@ async function* readMessages(
 }
 
 /**
- * Tells which lines of a helper's rollout were copied from the session that started it: those before the ordinal that
- * its first line names. The helper did not say them, and that session has a rollout of its own.
+ * Tells which lines of a rollout are not its own: all where the host started the session for itself, and what was copied
+ * from another session, which has a rollout of its own. Those lines come before the ordinal that the first line names,
+ * or say that they are inherited.
  */
-function copiedLines(): (line: Record<string, unknown>, payload: Record<string, unknown>) => boolean {
-  let firstOwn: number | undefined
-  return ({ type, ordinal }, { subagent_history_start_ordinal: start }) => {
-    if (type === 'session_meta' && firstOwn === undefined) {
-      firstOwn = typeof start === 'number' ? start : 0
-      return false
+function linesOfOthers(): (line: Record<string, unknown>, payload: Record<string, unknown>) => boolean {
+  let begun: { isOfHost: boolean; firstOwn: number; hasParent: boolean } | undefined
+  return ({ type, ordinal, metadata }, payload) => {
+    if (begun === undefined) {
+      if (type !== 'session_meta') return false
+      const { subagent_history_start_ordinal: start, history_base, parent_thread_id } = payload
+      begun = {
+        isOfHost: isOfHost(payload),
+        firstOwn: typeof start === 'number' ? start : 0,
+        hasParent: isRecord(history_base) || asId(parent_thread_id) !== undefined,
+      }
+      return begun.isOfHost
     }
-    return firstOwn !== undefined && typeof ordinal === 'number' && ordinal < firstOwn
+    const isInherited = begun.hasParent && isRecord(metadata) && metadata.inherited_user_message === true
+    return begun.isOfHost || isInherited || (typeof ordinal === 'number' && ordinal < begun.firstOwn)
   }
 }
 
