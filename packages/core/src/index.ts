@@ -104,6 +104,7 @@ export {
   newsFilter,
   passagesFor,
   surestPassages,
+  type ToldPlace,
   tellingShare,
   withoutRepeats,
 } from './ranking/surest-passages.ts'
