@@ -357,6 +357,16 @@ it('does not take a helper’s prompt inside a session’s own transcript for a 
   expect(outline).toEqual(['user: start', 'assistant: helper, look around'])
 })
 
+it('takes what another agent says for the prompt of a helper, and in a session for no words of a person', async () => {
+  const told = user('u1', '<teammate-message teammate_id="lead">look around</teammate-message>')
+  expect((await read(jsonLines(user('u0', 'start'), told))).outline).toEqual([
+    'user: start',
+    'assistant: (result) look around',
+  ])
+  const ofHelper = { ...told, isSidechain: true, agentId: 'a77' }
+  expect((await read(jsonLines(ofHelper), 'agent-a77.jsonl')).outline).toEqual(['user: look around'])
+})
+
 it('takes the session id from the lines, and from the file name when that is an id or nothing else is', async () => {
   const id = '258c7280-ae70-4798-800f-63464d01a85d'
   expect((await read(jsonLines(user('u1', 'a')))).conversation.sessionId).toBe('s1')

@@ -1,9 +1,10 @@
 import { terminalStyles } from '@recall/core'
 
-/** The two parts of a user line without the host's markup: what a person typed, and what commands printed. */
+/** The parts of a user line without the host's markup: what a person typed, what commands printed, what agents said. */
 export interface SeparatedText {
   said: string
   outputs: string[]
+  messages: string[]
 }
 
 /** Tags that the host inserts for the model: neither typed by a person nor the output of a command. */
@@ -14,11 +15,19 @@ const reminders = new Set([
   'command-contents',
   'ide_opened_file',
   'ide_selection',
+  'fork-boilerplate',
+  'user-prompt-submit-hook',
+  'mcp-resource-update',
+  'mcp-polling-update',
 ])
 const outputs = new Set(['local-command-stdout', 'local-command-stderr', 'bash-stdout', 'bash-stderr'])
+/** What other agents say to this one. */
+const messageTags = new Set(['teammate-message', 'cross-session-message', 'agent-message'])
 const known = new Set([
   ...reminders,
   ...outputs,
+  ...messageTags,
+  'user-memory-input',
   'command-name',
   'command-args',
   'bash-input',
@@ -31,16 +40,23 @@ const hookNotes = /^(?:Pre|Post)Compact \[.*\] completed successfully(?:\n|$)/gm
 /** A sentence that the host writes after a notification; it belongs to the output. */
 const notificationTrailer = /^\s*Read the output file to retrieve the result: \S+[ \t]*(?:\n|$)/
 
+/** What the host writes before and after what another agent says. */
+const messageLead = /(?:^|\n)Another Claude session sent a message(?: while you were working)?:\s*$/
+const messageTrailer =
+  /^\s*(?:This came from another Claude session|That ["“]other Claude session["”] is)[^\n]*(?:\n[^\n]+)*/
+const isIdle = /^\s*\{"type":"idle_notification"/
+
 /**
  * Removes the host's markup from a text, but never a word of the person: a tag inside a code span, an unclosed tag
  * and an unknown tag stay as they are. A slash command becomes `/name args`, a shell escape `! command`.
  */
 export function separateMarkup(text: string): SeparatedText {
-  if (!text.includes('<')) return { said: text, outputs: [] }
+  if (!text.includes('<')) return { said: text, outputs: [], messages: [] }
 
   const findTag = tagFinder(text)
   const kept: string[] = []
   const printed: string[] = []
+  const messages: string[] = []
   let command: { name?: string; args?: string } | null = null
   let position = 0
 
@@ -50,6 +66,7 @@ export function separateMarkup(text: string): SeparatedText {
     if (tag.name === 'local-command-stdout') printed.push(withoutHookNotes(tag.body))
     else if (outputs.has(tag.name)) printed.push(tag.body)
     else if (tag.name === 'bash-input') kept.push(`! ${tag.body.trim()}`)
+    else if (tag.name === 'user-memory-input') kept.push(`# ${tag.body.trim()}`)
     else if (tag.name === 'command-name' || tag.name === 'command-args') {
       command ??= {}
       if (tag.name === 'command-name') command.name = tag.body.trim()
@@ -58,6 +75,10 @@ export function separateMarkup(text: string): SeparatedText {
       const trailer = notificationTrailer.exec(text.slice(position, position + 4096))?.[0] ?? ''
       position += trailer.length
       printed.push([summaryOf(tag.body), trailer.trim()].filter((part) => part !== '').join('\n'))
+    } else if (messageTags.has(tag.name)) {
+      kept.push((kept.pop() ?? '').replace(messageLead, ''))
+      position += messageTrailer.exec(text.slice(position, position + 4096))?.[0].length ?? 0
+      if (!isIdle.test(tag.body)) messages.push(tag.body.trim())
     }
   }
   kept.push(text.slice(position))
@@ -66,6 +87,7 @@ export function separateMarkup(text: string): SeparatedText {
   return {
     said: [command === null ? '' : asTyped(command), rest].filter((part) => part !== '').join('\n\n'),
     outputs: printed.map((output) => output.trim()).filter((output) => output !== ''),
+    messages,
   }
 }
 
@@ -93,7 +115,7 @@ interface Tag {
  * is looked up once, so that thousands of opening tags take linear time.
  */
 function tagFinder(text: string): (from: number) => Tag | null {
-  const opening = /```|`|<([a-z][a-z_-]*)>/g
+  const opening = /```|`|<([a-z][a-z_-]*)(?:\s[^<>]*)?>/g
   const lastClosing = new Map<string, number>()
   const hasClosing = (closing: string, from: number): boolean => {
     const last = lastClosing.get(closing) ?? text.lastIndexOf(closing)

@@ -72,6 +72,11 @@ function fromUserLine(line: TranscriptLine, content: unknown, context: LineConte
     for (const output of separated.outputs) {
       results.push({ type: 'tool_result', toolUseId: '', content: output })
     }
+    // A helper is asked by agents, a session by a person.
+    for (const message of separated.messages) {
+      if (context.isHelper) said.push({ type: 'text', text: message })
+      else results.push({ type: 'tool_result', toolUseId: '', content: message })
+    }
   }
 
   const messages: Message[] = []
