@@ -109,6 +109,35 @@ it('finds the prompt behind what hooks said, and commands that the person ran, i
   expect(conversation.facts.project).toBe('/home/dev/api')
 })
 
+it('takes the files that a prompt names for output, and what the host says of itself for nothing', async () => {
+  const parts = (...texts: string[]) => texts.map((text) => ({ text }))
+  const begin = '\n--- Content from referenced files ---'
+  const file = ['\nContent from @a.md:\n', 'Be brief.', '\n--- End of content ---']
+  const { turns } = await readTranscript(
+    'session.jsonl',
+    jsonLines(
+      { sessionId: 'g1', projectHash: 'h' },
+      {
+        id: '1',
+        type: 'user',
+        content: 'This is the Gemini CLI. We are setting up the context for our chat.\n…',
+      },
+      { id: '2', type: 'user', content: parts('read @a.md', begin, ...file) },
+      { id: '3', type: 'user', content: `and @b.md${begin}\nContent from @b.md:\nNo end.` },
+      { id: '4', type: 'user', content: 'What does --- Content from referenced files --- mean?' },
+      { id: '5', type: 'gemini', content: `It is${begin}\nyours.` },
+    ),
+  )
+  expect(turns).toEqual([
+    'user: read @a.md',
+    'assistant: (result) Content from @a.md:\n\nBe brief.',
+    'user: and @b.md',
+    'assistant: (result) Content from @b.md:\nNo end.',
+    'user: What does --- Content from referenced files --- mean?',
+    `assistant: It is${begin}\nyours.`,
+  ])
+})
+
 it('reads a chat of Gemini CLI as the log that it is', async () => {
   const message = (id: string, type: string, content: unknown, more = {}) => ({ id, type, content, ...more })
   const tool = (status: string, more = {}) => ({

@@ -36,7 +36,10 @@ function isChatMessage(value: unknown): value is ChatMessage {
 }
 
 /** Text that the host inserts into the person's messages; nobody typed it. */
-const injected = /^\s*<(?:session_context|hook_context|state_snapshot)\b/
+const injected =
+  /^\s*(?:<(?:session_context|hook_context|state_snapshot)\b|This is the Gemini CLI\. We are setting up the context for our chat\.)/
+/** The files that a prompt names, which older versions put behind it. */
+const namedFiles = /\n--- Content from referenced files ---\n([\s\S]*?)(?:\n--- End of content ---\s*)?$/
 const commandFrame: CommandFrame = [
   'I ran the following shell command:\n```sh\n',
   '\n```\n\nThis produced the following result:\n```\n',
@@ -173,7 +176,19 @@ function toMessages(message: ChatMessage, id: string): Message[] {
     content,
     ...(at === undefined ? {} : { at }),
   }
-  return ranCommand(told, commandFrame) ?? [told]
+  return ranCommand(told, commandFrame) ?? withFilesApart(told, text)
+}
+
+/** What was typed, then the files that it names, as output. */
+function withFilesApart(told: Message, text: string): Message[] {
+  const [behind, files = ''] = (told.role === 'user' && namedFiles.exec(text)) || []
+  if (behind === undefined) return [told]
+  const typed = text.slice(0, -behind.length).trimEnd()
+  const output: ContentBlock = { type: 'tool_result', toolUseId: '', content: files.trim() }
+  return [
+    ...(typed === '' ? [] : [{ ...told, content: [{ type: 'text' as const, text: typed }] }]),
+    { ...told, id: `${told.id}#files`, role: 'assistant', content: [output] },
+  ]
 }
 
 const partsOf = (content: unknown): unknown[] => (Array.isArray(content) ? content : [content])
