@@ -27,6 +27,23 @@ it('reads the events of a Copilot session', async () => {
   ])
 })
 
+it.each([
+  [{ source: 'skill-pdf' }, 'assistant: (result) go on'],
+  [{ source: 'system' }, 'assistant: (result) go on'],
+  [{ isAutopilotContinuation: true }, 'assistant: (result) go on'],
+  [{ source: 'cli' }, 'user: go on'],
+  [{ source: 'systematic', isAutopilotContinuation: false }, 'user: go on'],
+])('tells what Copilot says in the place of a person from what was typed: %j', async (more, turn) => {
+  const { turns } = await readTranscript(
+    'events.jsonl',
+    jsonLines(
+      { type: 'session.start', data: {} },
+      { type: 'user.message', id: 'u', data: { content: 'go on', ...more } },
+    ),
+  )
+  expect(turns).toEqual([turn])
+})
+
 it.each(['session.start', 'user.message', 'assistant.turn_start', 'tool.execution_start'])(
   'knows the events of a Copilot session by one of the type %s',
   async (type) => {

@@ -68,8 +68,14 @@ const isSilent = (value: unknown): boolean =>
   isRecord(value) && typeof value.type === 'string' && silent.test(value.type) && isRecord(value.data)
 
 /** A helper's events stand among those of its session; the agent wrote its prompt. */
-const isOfPerson = ({ type, agentId }: Event): boolean =>
-  type === 'tool.user_requested' || (type === 'user.message' && typeof agentId !== 'string')
+const isOfPerson = ({ type, agentId, data }: Event): boolean =>
+  type === 'tool.user_requested' ||
+  (type === 'user.message' && typeof agentId !== 'string' && !isOfHost(data))
+
+/** What the host says in a person's place: the text of a skill, or that the agent should go on by itself. */
+const isOfHost = ({ source, isAutopilotContinuation }: Record<string, unknown>): boolean =>
+  isAutopilotContinuation === true ||
+  (typeof source === 'string' && /^(?:skill-|autopilot|jit-instruction|system$)/.test(source))
 
 async function withWholePrompt(event: Event, path: string, skip: Skip): Promise<Event> {
   const { content } = event.data
@@ -81,6 +87,8 @@ function toContent({ type, data }: Event, skip: Skip): ContentBlock[] {
   const id = typeof data.toolCallId === 'string' ? data.toolCallId : ''
   switch (type) {
     case 'user.message':
+      if (!isOfHost(data)) return toContentBlocks(data.content, skip)
+      return [{ type: 'tool_result', toolUseId: '', content: toResultText(data.content) }]
     case 'assistant.message':
       return toContentBlocks(data.content, skip)
     case 'tool.user_requested': {
