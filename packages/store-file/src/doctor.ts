@@ -16,6 +16,7 @@ import type { FileStore } from './file-store.ts'
 import { errorCode, type FileSystem } from './files/file-system.ts'
 import { layouts } from './layout/layout.ts'
 import { layoutFile } from './layout/layout-file.ts'
+import { secondNames } from './layout/second-names.ts'
 
 export interface Finding {
   check: string
@@ -57,10 +58,11 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
   )
   if (!fileSystem.existsSync(join(root, layout.memory))) return findings
 
+  const again = secondNames(fileSystem, root, layout)
   const elsewhere = Object.values(layouts).flatMap(({ name, window, archives }) =>
     [window, archives]
       .filter((path) => ![layout.window, layout.archives].includes(path))
-      .filter((path) => fileSystem.existsSync(join(root, path)))
+      .filter((path) => !again.has(path) && fileSystem.existsSync(join(root, path)))
       .map((path) =>
         name === layout.name
           ? `${path} is where the ${name} layout has it, but ${layoutFile} names another place`

@@ -1,9 +1,10 @@
 import { parseConversation } from '../documents/conversation.ts'
 import type { FileStore } from '../file-store.ts'
 import { type FileSystem, orAbsent } from '../files/file-system.ts'
-import { fromShown } from '../files/paths.ts'
+import { fromShown, isInside } from '../files/paths.ts'
 import { readBeginning } from '../files/read-text.ts'
-import { archiveFile, archiveFoldersOf, archiveName, archiveNumber } from '../layout/layout.ts'
+import { archiveFile, archiveFoldersOf, archiveName, archiveNumber, type Layout } from '../layout/layout.ts'
+import { secondNames } from '../layout/second-names.ts'
 import { within } from './report.ts'
 
 /** What an archive says of itself, read without its body. */
@@ -36,12 +37,19 @@ const archivePlaces = (
   { root, layout }: FileStore,
   named: RegExp,
 ): Pick<ArchiveHead, 'folder' | 'name'>[] =>
-  archiveFoldersOf(layout).flatMap((folder) =>
+  foldersOf(fileSystem, root, layout).flatMap((folder) =>
     (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder))) ?? [])
       .filter((name) => named.test(name))
       .sort()
       .map((name) => ({ folder, name })),
   )
+
+function foldersOf(fileSystem: FileSystem, root: string, layout: Layout): string[] {
+  const again = secondNames(fileSystem, root, layout)
+  return archiveFoldersOf(layout).filter(
+    (folder) => !again.has(folder) && isInside(fileSystem, root, fromShown(root, folder)),
+  )
+}
 
 function factsIn(beginning: string, name: string): Pick<ArchiveHead, 'session' | 'part' | 'isMerged'> {
   const { session, part = 1 } = parseConversation(beginning, archiveNumber(name), name, { modified: 0 })

@@ -2,6 +2,7 @@ import type { FileStore } from '../file-store.ts'
 import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
 import { fromShown } from '../files/paths.ts'
 import { archiveName, copyOfArchive } from '../layout/layout.ts'
+import { secondNames } from '../layout/second-names.ts'
 import { sourcesOf } from '../layout/sources.ts'
 import type { Report } from './report.ts'
 
@@ -21,6 +22,9 @@ export function checkPlaces(fileSystem: FileSystem, store: FileStore, report: Re
 
 function findUnread(fileSystem: FileSystem, { root, layout }: FileStore): string[] {
   const sources = new Map(sourcesOf(fileSystem, root, layout).map((source) => [source.path, source]))
+  const again = secondNames(fileSystem, root, layout)
+  const isElsewhere = (path: string): boolean =>
+    path === layout.cold || path === layout.archives || again.has(path)
   const isRead = (folder: string, name: string): boolean =>
     sources.get(folder)?.accepts(name) === true ||
     [layout.window, layout.archiveIndex].includes(`${folder}/${name}`)
@@ -28,7 +32,7 @@ function findUnread(fileSystem: FileSystem, { root, layout }: FileStore): string
     (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder), { withFileTypes: true })) ?? []).flatMap(
       (each) => {
         const path = `${folder}/${each.name}`
-        if (each.name.startsWith('.') || path === layout.cold || path === layout.archives) return []
+        if (each.name.startsWith('.') || isElsewhere(path)) return []
         if (isOutOfReach(fileSystem, root, path)) return [`${path} is not read: its name is not UTF-8`]
         if (each.isDirectory()) return unreadBelow(path)
         if (folder === layout.archives && copyOfArchive.test(each.name)) return []

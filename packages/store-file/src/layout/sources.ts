@@ -8,6 +8,7 @@ import { windowEntries } from '../documents/window.ts'
 import { type FileSystem, orAbsent } from '../files/file-system.ts'
 import { fileStem, folderOf } from '../files/paths.ts'
 import { archiveFile, archiveFoldersOf, archiveNumber, type Layout } from './layout.ts'
+import { secondNames } from './second-names.ts'
 
 export const defaultNamespace = 'default'
 
@@ -47,8 +48,13 @@ export function sourcesOf(fileSystem: FileSystem, root: string, layout: Layout):
   const documents =
     windowFolder === layout.memory ? [together(windowSource, curatedSource)] : [windowSource, curatedSource]
 
+  const again = secondNames(fileSystem, root, layout)
   const archives = archiveFoldersOf(layout).map(
-    (path): Source => ({ path, accepts: (name) => archiveFile.test(name), parse: parseArchive }),
+    (path): Source => ({
+      path,
+      accepts: (name) => !again.has(path) && archiveFile.test(name),
+      parse: parseArchive,
+    }),
   )
 
   return [...documents, ...archives, ...noteSources(fileSystem, root, layout)]
