@@ -11,6 +11,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
+import { caseBlindFileSystem } from './case-blind-file-system.ts'
 import { openWithArchives } from './open-with-archives.ts'
 import { whileReplacing } from './while-replacing.ts'
 
@@ -87,6 +88,21 @@ describe('the doctor, of archives', () => {
     expect(look(false)).toEqual([])
     expect(readdirSync(at('conversations'))).toEqual([1, 2, 3].map((n) => `conversation-00${n}.md`))
     expect(await memory.read('episodic', 'conversation:s3')).toMatchObject({ sessionId: 's3' })
+    await memory.close()
+  })
+
+  it('puts no archive in the place of a file whose name differs in case, on a disk that ignores it', async () => {
+    const { store, memory, at } = await openWithArchives(2)
+    const foreign = at('conversations/Conversation-002.md')
+    renameSync(at('conversations/conversation-002.md'), at('conversations/archive-log-001.md'))
+    writeFileSync(foreign, 'by hand')
+    checkUp(caseBlindFileSystem, store, { deep: false, fix: true })
+    expect(readFileSync(foreign, 'utf8')).toBe('by hand')
+    expect(readdirSync(at('conversations')).sort()).toEqual([
+      'Conversation-002.md',
+      'conversation-001.md',
+      'conversation-003.md',
+    ])
     await memory.close()
   })
 

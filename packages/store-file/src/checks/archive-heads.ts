@@ -60,6 +60,9 @@ function factsIn(beginning: string, name: string): Pick<ArchiveHead, 'session' |
 /** Where an archive may be put that has no number of its own, below the root. */
 export function nextArchivePath(fileSystem: FileSystem, store: FileStore): string {
   const numbers = archivePlaces(fileSystem, store, archiveFile).map(({ name }) => archiveNumber(name))
-  const last = numbers.reduce((most, number) => Math.max(most, number), 0)
-  return within(store.layout.archives, archiveName(store.layout, last + 1))
+  const pathOf = (number: number): string => within(store.layout.archives, archiveName(store.layout, number))
+  let next = 1 + numbers.reduce((most, number) => Math.max(most, number), 0)
+  // Where case is ignored, a file that is no archive may have the name.
+  while (fileSystem.existsSync(fromShown(store.root, pathOf(next)))) next++
+  return pathOf(next)
 }
