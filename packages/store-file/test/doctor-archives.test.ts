@@ -163,6 +163,19 @@ describe('the doctor, of archives', () => {
     },
   )
 
+  it('names the archive of a session of the window whose file is gone, but no key and no file of a person', async () => {
+    const { store, memory, at } = await openWithArchives(4)
+    writeFileSync(at('conversations/by hand.md'), 'of s3')
+    const told = ['conversations/conversation-009.md', 'conversation:s2', 'conversations/by hand.md', '']
+    const session = (pointer: string, i: number): string =>
+      `## Session s${i + 1} — 2026-01-01T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: ${pointer}\n\nText\n`
+    const window = told.map(session).join('\n---\n\n')
+    writeFileSync(at('EPHEMERAL.md'), window)
+    checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    expect(readFileSync(at('EPHEMERAL.md'), 'utf8')).toBe(window.replace('-009', '-001'))
+    await memory.close()
+  })
+
   it('removes no archive that somebody added to since it was compared', async () => {
     const { store, memory, at } = await openWithArchives(1)
     const second = at('conversations/conversation-002.md')

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import {
   conversationKey,
@@ -75,7 +83,11 @@ it('finds what was moved together with the paths, although the index knew it els
   renameSync(join(root, 'ARCHIVE.md'), join(root, moved.archive))
   renameSync(join(root, 'memories'), join(root, moved.conversations))
   const store = await openFileStore({ root })
-  expect(checkUp(defaultFileSystem, store, { deep: true, fix: false }).filter(({ ok }) => !ok)).toEqual([])
+  const findings = checkUp(defaultFileSystem, store, { deep: true, fix: true })
+  expect(findings.filter(({ ok, fixed }) => !ok || fixed)).toMatchObject([{ check: 'window', fixed: true }])
+  expect(readFileSync(join(root, moved.ephemeral), 'utf8')).toContain(
+    '**Archive**: sessions/archive-log-001.md',
+  )
   await store.close()
   const memory = await openFileMemory({ root, redact: 'allow' })
   expect(await memory.search('episodic', {})).toHaveLength(1)

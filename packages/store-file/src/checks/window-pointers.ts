@@ -2,22 +2,27 @@ import { join, posix } from 'node:path'
 import { withPointers } from '../documents/window.ts'
 import type { FileStore } from '../file-store.ts'
 import type { FileSystem } from '../files/file-system.ts'
-import { folderOf } from '../files/paths.ts'
+import { folderOf, fromShown } from '../files/paths.ts'
 import { readText } from '../files/read-text.ts'
 import { rewriteFile } from '../files/rewrite-file.ts'
 import { archiveHeads } from './archive-heads.ts'
 import type { Report } from './report.ts'
 
-/** Reports sessions of the window that name a file which holds another session: their archives got other numbers. */
+/**
+ * Reports sessions of the window that name a file which is gone or holds another session, while an archive holds theirs:
+ * it got another number, or was moved.
+ */
 export function checkWindowPointers(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { root, layout } = store
   const heads = archiveHeads(fileSystem, store)
   const below = folderOf(layout.window)
+  const isGone = (pointer: string): boolean =>
+    pointer.endsWith('.md') && !fileSystem.existsSync(fromShown(root, posix.join(below, pointer)))
   const rightPointer = (sessionId: string, pointer: string): string => {
     const named = heads.find(({ path }) => path === posix.join(below, pointer))
     const right = heads.find(({ session, part }) => session === sessionId && part === 1)
-    if (!right || named?.session === undefined || named.session === sessionId) return pointer
-    return posix.relative(below, right.path)
+    const holdsAnother = named?.session !== undefined && named.session !== sessionId
+    return right && (holdsAnother || isGone(pointer)) ? posix.relative(below, right.path) : pointer
   }
   const path = join(root, layout.window)
   const problems: string[] = []
