@@ -6,20 +6,29 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { join } from 'node:path'
+import { conversationKey, conversationType } from '@recall/core'
 import { describe, expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
+import { datesInTable } from '../src/documents/archive-index.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { caseBlindFileSystem } from './case-blind-file-system.ts'
+import { listingBackwards } from './listing-backwards.ts'
 import { openWithArchives } from './open-with-archives.ts'
+import { archiveOf } from './storm-values.ts'
 import { whileReplacing } from './while-replacing.ts'
 
 describe('the doctor, of archives', () => {
   it('adds and removes rows of ARCHIVE.md and leaves what people wrote there', async () => {
     const { store, memory, at } = await openWithArchives(3)
     const table = readFileSync(at('ARCHIVE.md'), 'utf8')
-    writeFileSync(at('ARCHIVE.md'), `My own words.\n\n${table.replace(/^\| 002 .*\n/m, '')}| 009 | gone |\n`)
+    writeFileSync(
+      at('ARCHIVE.md'),
+      `My own words.\n\n${table.replace(/^\| 002 .*\n/m, '')}${'| 009 | gone |\n'.repeat(2)}`,
+    )
     const bad = checkUp(defaultFileSystem, store, { deep: false, fix: false }).filter(({ ok }) => !ok)
     expect(bad.map(({ message }) => message)).toEqual(['archive 2 has no row; row 9 has no archive'])
     checkUp(defaultFileSystem, store, { deep: false, fix: true })
@@ -112,7 +121,7 @@ describe('the doctor, of archives', () => {
     const [one, two] = [1, 2].map((n) => readFileSync(archive(n), 'utf8'))
     writeFileSync(archive(3), `${one}`.replace('log: 1\n', 'log: 3\n').replaceAll('\n', '\r\n'))
     writeFileSync(archive(4), `${two}And more.\n`)
-    const look = () => checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    const look = () => checkUp(listingBackwards, store, { deep: false, fix: true })
     expect(look().filter(({ ok, fixed }) => !ok || fixed)).toMatchObject([
       {
         check: 'sessions archived twice',
@@ -139,6 +148,8 @@ describe('the doctor, of archives', () => {
     const findings = checkUp(defaultFileSystem, store, { deep: false, fix: true })
     expect(findings.filter(({ ok }) => !ok)).toEqual([])
     expect(readdirSync(at('conversations'))).toEqual(names)
+    const again = checkUp(defaultFileSystem, store, { deep: false, fix: false })
+    expect(again.filter(({ ok }) => !ok)).toEqual([])
     await memory.close()
   })
 
@@ -165,6 +176,10 @@ describe('the doctor, of archives', () => {
 
   it('names the archive of a session of the window whose file is gone, but no key and no file of a person', async () => {
     const { store, memory, at } = await openWithArchives(4)
+    const second = { ...archiveOf('s1', 5), part: 2 }
+    await memory.write('episodic', conversationKey('s1', 2), second, { type: conversationType })
+    renameSync(at('conversations/conversation-001.md'), at('conversations/conversation-006.md'))
+    renameSync(at('conversations/conversation-005.md'), at('conversations/conversation-001.md'))
     writeFileSync(at('conversations/by hand.md'), 'of s3')
     const told = ['conversations/conversation-009.md', 'conversation:s2', 'conversations/by hand.md', '']
     const session = (pointer: string, i: number): string =>
@@ -172,7 +187,18 @@ describe('the doctor, of archives', () => {
     const window = told.map(session).join('\n---\n\n')
     writeFileSync(at('EPHEMERAL.md'), window)
     checkUp(defaultFileSystem, store, { deep: false, fix: true })
-    expect(readFileSync(at('EPHEMERAL.md'), 'utf8')).toBe(window.replace('-009', '-001'))
+    expect(readFileSync(at('EPHEMERAL.md'), 'utf8')).toBe(window.replace('-009', '-006'))
+    await memory.close()
+  })
+
+  it('keeps both archives of a session that cannot be read', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    const [first, second] = [1, 2].map((n) => at(`conversations/conversation-00${n}.md`)) as [string, string]
+    appendFileSync(first, Buffer.from([0xff]))
+    copyFileSync(first, second)
+    const findings = checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    expect(findings.find(({ check }) => check === 'sessions archived twice')).toMatchObject({ ok: false })
+    expect(readdirSync(at('conversations'))).toHaveLength(2)
     await memory.close()
   })
 
@@ -238,18 +264,76 @@ describe('the doctor, of archives', () => {
     await memory.close()
   })
 
-  it('leaves an archive to a person whose name stands for its session', async () => {
+  it.each([
+    { name: 'archive-log-001.md', problem: 'number 1 is used twice' },
+    {
+      name: 'conversation-001 (conflicted copy).md',
+      problem:
+        'memory/conversations/conversation-001 (conflicted copy).md is not read: it is another copy of archive 1',
+    },
+  ])('leaves $name to a person where the name stands for its session', async ({ name, problem }) => {
     const { store, memory, at } = await openWithArchives(1)
-    writeFileSync(at('conversations/archive-log-001.md'), 'by hand')
+    writeFileSync(at('conversations', name), 'by hand')
     const findings = checkUp(defaultFileSystem, store, { deep: false, fix: true })
     expect(findings.filter(({ ok, check }) => !ok || check === 'archive numbers')).toMatchObject([
       {
         ok: false,
-        message: 'number 1 is used twice',
+        message: problem,
         remedy: expect.stringContaining('memory/conversations/conversation-002.md'),
       },
     ])
-    expect(readFileSync(at('conversations/archive-log-001.md'), 'utf8')).toBe('by hand')
+    expect(readFileSync(at('conversations', name), 'utf8')).toBe('by hand')
+    await memory.close()
+  })
+
+  it('numbers archives behind those of the other layout, and leaves these as they are', async () => {
+    const { store, memory, root, at } = await openWithArchives(2)
+    const others = ['archive-log-1000.md', 'archive-log-999.md', 'archive-log-999 (conflicted copy).md']
+    mkdirSync(join(root, 'memories'))
+    for (const name of ['archive-log-001.md', ...others])
+      writeFileSync(join(root, 'memories', name), `---\nsession_id: ${name}\n---\nby hand`)
+    renameSync(at('conversations/conversation-002.md'), at('conversations/archive-log-001.md'))
+    checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    expect(readdirSync(at('conversations')).sort()).toEqual(['conversation-001.md', 'conversation-1001.md'])
+    expect(readdirSync(join(root, 'memories'))).toHaveLength(4)
+    await memory.close()
+  })
+
+  it('finds a row that tells of another part of the session, also where that is about many things', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    const topics = Array.from({ length: 500 }, (_, i) => `topic ${i}`)
+    const second = { ...archiveOf('s1', 2), topics, part: 2 }
+    await memory.write('episodic', conversationKey('s1', 2), second, { type: conversationType })
+    const table = readFileSync(at('ARCHIVE.md'), 'utf8')
+    writeFileSync(at('ARCHIVE.md'), table.replace('s1 (part 2)', 's1'))
+    const findings = checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    expect(findings.filter(({ ok }) => !ok)).toEqual([])
+    expect(readFileSync(at('ARCHIVE.md'), 'utf8')).toBe(table)
+    await memory.close()
+  })
+
+  it('gives rows to archives that say little or cannot be read, in the order of their names', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    writeFileSync(at('conversations/conversation-002.md'), 'by hand')
+    utimesSync(at('conversations/conversation-002.md'), 1e9, 1e9)
+    writeFileSync(at('conversations/conversation-003.md'), Buffer.from([0xff, 0xfe]))
+    checkUp(listingBackwards, store, { deep: false, fix: true })
+    const dates = datesInTable(readFileSync(at('ARCHIVE.md'), 'utf8'))
+    expect([...dates.keys()]).toEqual([1, 2, 3])
+    expect(dates.get(2)?.date).toBe('2001-09-09T01:46:40.000Z')
+    await memory.close()
+  })
+
+  it('keeps the table where the folder of archives goes away while it looks', async () => {
+    const { store, memory, at } = await openWithArchives(2)
+    appendFileSync(at('ARCHIVE.md'), '| 009 | gone |\n')
+    const table = readFileSync(at('ARCHIVE.md'), 'utf8')
+    const exclusively = <T>(call: () => T): T => {
+      renameSync(at('conversations'), at('.away'))
+      return store.exclusively(call)
+    }
+    checkUp(defaultFileSystem, { ...store, exclusively }, { deep: false, fix: true })
+    expect(readFileSync(at('ARCHIVE.md'), 'utf8')).toBe(table)
     await memory.close()
   })
 
