@@ -1,9 +1,12 @@
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { conversationKey, conversationType } from '@recall/core'
 import { describe, expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
+import { listingBackwards } from './listing-backwards.ts'
 import { openWithArchives } from './open-with-archives.ts'
+import { archiveOf } from './storm-values.ts'
 import { whileReplacing } from './while-replacing.ts'
 
 describe('the doctor, of merges and of what syncers leave', () => {
@@ -12,15 +15,18 @@ describe('the doctor, of merges and of what syncers leave', () => {
     const merges = () =>
       checkUp(defaultFileSystem, store, { deep: false, fix: true }).find(({ check }) => check === 'merges')
     const merge = '<<<<<<< HEAD\r\nmine\r\n=======\r\nyours\r\n>>>>>>> 51fb131\r\n'
+    const quoting = { ...archiveOf('s2', 2), body: `## Summary\n\nGit said:\n${merge}` }
+    await memory.write('episodic', conversationKey('s2'), quoting, { type: conversationType })
     writeFileSync(at('git.md'), `## How it looks\n\n\`\`\`\n${merge}\`\`\`\n\nTitle\n=======\n`)
     expect(merges()).toMatchObject({ ok: true })
     appendFileSync(at('ARCHIVE.md'), merge)
+    appendFileSync(at('EPHEMERAL.md'), merge)
+    writeFileSync(at('torn.md'), Buffer.from([0xff]))
     writeFileSync(at('topic.md'), `## Deploys\n\n${merge}`)
     const before = readFileSync(at('topic.md'), 'utf8')
-    expect(merges()).toMatchObject({
-      ok: false,
-      message: 'memory/ARCHIVE.md holds both sides of a merge; memory/topic.md holds both sides of a merge',
-    })
+    expect(merges()?.problems?.toSorted()).toEqual(
+      ['ARCHIVE.md', 'EPHEMERAL.md', 'topic.md'].map((name) => `memory/${name} holds both sides of a merge`),
+    )
     expect(readFileSync(at('topic.md'), 'utf8')).toBe(before)
     await memory.close()
   })
@@ -81,16 +87,35 @@ describe('the doctor, of merges and of what syncers leave', () => {
     const merged = `${common}${marks[0]}${sides[0]}${marks[1]}${sides[1]}${marks[2]}`
     writeFileSync(at('conversations/conversation-001.md'), merged)
     const look = (fix: boolean) => checkUp(defaultFileSystem, store, { deep: false, fix })
-    expect(look(false).find(({ check }) => check === 'merged archives')).toMatchObject({
-      ok: false,
-      message: 'memory/conversations/conversation-001.md holds two archives, the sides of a merge',
-    })
+    expect(look(false).filter(({ check }) => check.startsWith('merge'))).toMatchObject([
+      { check: 'merges', ok: true },
+      {
+        check: 'merged archives',
+        ok: false,
+        message: 'memory/conversations/conversation-001.md holds two archives, the sides of a merge',
+      },
+    ])
     look(true)
     expect(readFileSync(at('conversations/conversation-001.md'), 'utf8')).toBe(mine)
     expect(readFileSync(at('conversations/conversation-003.md'), 'utf8')).toBe(theirs)
     expect(look(false).filter(({ ok }) => !ok)).toEqual([])
     for (const id of ['s1', 's2', 's3'])
       expect(await memory.read('episodic', `conversation:${id}`)).toMatchObject({ sessionId: id })
+    await memory.close()
+  })
+
+  it('leaves a merge of two archives to a person who has changed one of them', async () => {
+    const { store, memory, at } = await openWithArchives(2)
+    const one = at('conversations/conversation-001.md')
+    const [mine, theirs] = [1, 2].map((n) => readFileSync(at(`conversations/conversation-00${n}.md`), 'utf8'))
+    const merged = `<<<<<<< HEAD\n${mine}By hand.\n=======\n${theirs}>>>>>>> 51fb131\n`
+    writeFileSync(one, merged)
+    const findings = checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    expect(findings.find(({ check }) => check === 'merges')).toMatchObject({
+      ok: false,
+      message: 'memory/conversations/conversation-001.md holds both sides of a merge',
+    })
+    expect(readFileSync(one, 'utf8')).toBe(merged)
     await memory.close()
   })
 
@@ -112,20 +137,20 @@ describe('the doctor, of merges and of what syncers leave', () => {
     const ofSyncthing = '.sync-conflict-20261127-101010-ABCDEFG.md'
     for (const name of [
       `EPHEMERAL${ofSyncthing}`,
-      "MEMORY (Ada's conflicted copy 2026-11-27).md",
+      "MEMORY (Ada's Conflicted Copy 2026-11-27).md",
       'conflicts.md',
     ])
       writeFileSync(at(name), 'text')
     writeFileSync(at('long-term', `pref${ofSyncthing}`), 'text')
     writeFileSync(join(root, 'TODO (conflict).md'), 'not of the memory')
-    const copies = checkUp(defaultFileSystem, store, { deep: false, fix: true }).find(
+    const copies = checkUp(listingBackwards, store, { deep: false, fix: true }).find(
       ({ check }) => check === 'copies',
     )
     expect(copies).toMatchObject({
       ok: false,
       problems: [
         `memory/EPHEMERAL${ofSyncthing} is another version of memory/EPHEMERAL.md`,
-        "memory/MEMORY (Ada's conflicted copy 2026-11-27).md is another version of memory/MEMORY.md",
+        "memory/MEMORY (Ada's Conflicted Copy 2026-11-27).md is another version of memory/MEMORY.md",
         `memory/long-term/pref${ofSyncthing} is another version of memory/long-term/pref.md`,
       ],
     })

@@ -57,7 +57,7 @@ function documentsOf(fileSystem: FileSystem, { root, layout }: FileStore): strin
       .filter(accepts)
       .map((name) => within(path, name)),
   )
-  return [...new Set([layout.window, layout.archiveIndex, ...files])]
+  return [layout.archiveIndex, ...files]
 }
 
 /** Two whole archives of which a file holds both. What an archive quotes of other merges fails the proof. */
