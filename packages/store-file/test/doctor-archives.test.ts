@@ -174,14 +174,21 @@ describe('the doctor, of archives', () => {
     },
   )
 
-  it('names the archive of a session of the window whose file is gone, but no key and no file of a person', async () => {
+  it('names the archive of a session of the window whose file is gone, and leaves what else stands there', async () => {
     const { store, memory, at } = await openWithArchives(4)
     const second = { ...archiveOf('s1', 5), part: 2 }
     await memory.write('episodic', conversationKey('s1', 2), second, { type: conversationType })
     renameSync(at('conversations/conversation-001.md'), at('conversations/conversation-006.md'))
     renameSync(at('conversations/conversation-005.md'), at('conversations/conversation-001.md'))
+    copyFileSync(at('conversations/conversation-004.md'), at('conversations/conversation-007.md'))
+    appendFileSync(at('conversations/conversation-007.md'), 'And more.\n')
     writeFileSync(at('conversations/by hand.md'), 'of s3')
-    const told = ['conversations/conversation-009.md', 'conversation:s2', 'conversations/by hand.md', '']
+    const told = [
+      'conversations/conversation-009.md',
+      'conversation:s2',
+      'conversations/by hand.md',
+      'conversations/conversation-007.md',
+    ]
     const session = (pointer: string, i: number): string =>
       `## Session s${i + 1} — 2026-01-01T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: ${pointer}\n\nText\n`
     const window = told.map(session).join('\n---\n\n')

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { thisProcess } from '@recall/core/process'
 import { describe, expect, it } from 'vitest'
@@ -29,14 +29,18 @@ describe('the doctor', () => {
     await memory.close()
   })
 
-  it('finds nothing wrong with a memory that is whole, and says so once of each thing', async () => {
-    const { store, memory } = await openWithArchives(2)
-    await memory.search('episodic', { text: 'summary' })
-    const findings = checkUp(defaultFileSystem, store, { deep: true, fix: false })
-    expect(findings.filter(({ ok }) => !ok)).toEqual([])
-    expect(new Set(findings.map(({ check }) => check)).size).toBe(findings.length)
-    await memory.close()
-  })
+  it.each([0, 2])(
+    'finds nothing wrong with a memory of %i archives, and says so once of each thing',
+    async (count) => {
+      const { store, memory } = await openWithArchives(count)
+      await memory.write('long-term', 'key', 'text')
+      await memory.search('episodic', { text: 'summary' })
+      const findings = checkUp(defaultFileSystem, store, { deep: true, fix: false })
+      expect(findings.filter(({ ok }) => !ok)).toEqual([])
+      expect(new Set(findings.map(({ check }) => check)).size).toBe(findings.length)
+      await memory.close()
+    },
+  )
 
   it('names a note whose file no longer bears the name of its key', async () => {
     const { store, memory, at } = await openWithArchives(1)
@@ -64,14 +68,20 @@ describe('the doctor', () => {
     expect(places()).toMatchObject({ ok: true })
     renameSync(at('conversations/conversation-001.md'), at('conversations/about the bridge.md'))
     mkdirSync(at('long-term/projects'), { recursive: true })
-    writeFileSync(at('long-term/projects/plan.md'), 'not read')
+    mkdirSync(at('.obsidian'))
+    writeFileSync(at('.obsidian/plan.md'), 'of another program')
+    const copy = 'conversation-001 (conflicted copy).md'
+    for (const name of ['plan.md', copy]) writeFileSync(at('long-term/projects', name), 'not read')
     expect(places()).toMatchObject({
       ok: false,
-      message:
-        'memory/conversations/about the bridge.md is not read; memory/long-term/projects/plan.md is not read',
+      problems: [
+        'conversations/about the bridge.md',
+        `long-term/projects/${copy}`,
+        'long-term/projects/plan.md',
+      ].map((path) => `memory/${path} is not read`),
     })
     for (let i = 0; i < 9; i++) writeFileSync(at(`long-term/projects/${i}.md`), 'not read')
-    expect(places()?.message.endsWith('; and 6 more')).toBe(true)
+    expect(places()?.message.endsWith('; and 7 more')).toBe(true)
     await memory.close()
   })
 
@@ -98,6 +108,8 @@ describe('the doctor', () => {
     expect(bad.map(({ message }) => message)).toEqual([
       'memory/long-term/k\ufffdche.md is not read: its name is not UTF-8',
     ])
+    const found = checkUp(defaultFileSystem, store, { deep: false, fix: false })
+    expect(found.find(({ check }) => check === 'places')).toMatchObject({ ok: true })
     await memory.close()
   })
 
@@ -118,19 +130,21 @@ describe('the doctor', () => {
 
   it('says where this user may not write', async () => {
     const { store, memory, at } = await openWithArchives(1)
-    const refused = [at('conversations'), at('.recall/lock.db')]
+    const refused = [at('conversations'), at('.recall'), at('.recall/lock.db')]
     const fileSystem: FileSystem = {
       ...defaultFileSystem,
-      accessSync(path) {
-        if (refused.includes(String(path))) throw Object.assign(new Error('refused'), { code: 'EACCES' })
+      accessSync(path, mode) {
+        if (refused.includes(String(path)) && mode === constants.W_OK)
+          throw Object.assign(new Error('refused'), { code: 'EACCES' })
       },
     }
     const writing = (look: FileSystem) =>
       checkUp(look, store, { deep: false, fix: false }).find(({ check }) => check === 'writing')
     expect(writing(fileSystem)).toMatchObject({
       ok: false,
-      message:
-        'memory/conversations cannot be written (EACCES); memory/.recall/lock.db cannot be written (EACCES)',
+      problems: ['memory/conversations', 'memory/.recall', 'memory/.recall/lock.db'].map(
+        (path) => `${path} cannot be written (EACCES)`,
+      ),
       remedy: expect.stringContaining('let this user write there'),
     })
     expect(writing(defaultFileSystem)).toMatchObject({ ok: true })
