@@ -49,6 +49,12 @@ it('keeps all facts of a part of a session, also that a person edited it', () =>
   expect({ key, value, part }).toEqual({ key: 'conversation:s1#2', value: whole, part: 2 })
 })
 
+it('writes no front matter that is too long to be read again', () => {
+  const titled = (length: number): string => printConversation({ ...archive, title: 'x'.repeat(length) }, 7)
+  expect(read(titled(65_000)).key).toBe('conversation:s1')
+  expect(() => titled(65_536)).toThrow(/'s1' takes \d+ characters, more than the 65536 that are read again/)
+})
+
 it('takes facts that make no sense for none', () => {
   const odd =
     'session_id: 7\npart: 0\nmessage_count: many\nduration: 5\nlast_message: 1\nproject: 2\ntitle: 3'

@@ -4,15 +4,18 @@ import {
   conversationType,
   type JsonObject,
   type JsonValue,
+  MemoryError,
+  MemoryErrorCode,
 } from '@recall/core'
 import { sha256 } from '../files/digest.ts'
 import { type FileEntry, type FileTimes, parseTime, stringsOf } from './file-entry.ts'
-import { parseFrontMatter, updateFrontMatter } from './front-matter.ts'
+import { maxFrontMatterLength, parseFrontMatter, updateFrontMatter } from './front-matter.ts'
 
 /**
  * A conversation archive: the front matter of the specification, then summary, turns and tags.
  *
  * @param earlier the file that it replaces; what a person added to its front matter stays
+ * @throws MemoryError INVALID_INPUT when the front matter would be too long to be read again
  */
 export function printConversation(archive: ConversationArchive, number: number, earlier = ''): string {
   const facts = {
@@ -34,6 +37,12 @@ export function printConversation(archive: ConversationArchive, number: number, 
     body_hash: archive.edited ? 'edited' : hashOf(archive.body),
     head_hash: headHashOf(facts),
   })
+  if (head.length > maxFrontMatterLength) {
+    throw new MemoryError(
+      `the front matter of the archive of '${archive.sessionId.slice(0, 80)}' takes ${head.length} characters, more than the ${maxFrontMatterLength} that are read again`,
+      MemoryErrorCode.INVALID_INPUT,
+    )
+  }
   return `${head}${archive.body}${archive.body.endsWith('\n') ? '' : '\n'}`
 }
 
