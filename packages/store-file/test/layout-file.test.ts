@@ -146,6 +146,15 @@ it('settles which layout a root has that holds files of both', async () => {
   await memory.close()
 })
 
+it('says which layout a root has also behind a byte order mark', async () => {
+  const root = temporaryRoot()
+  writeFileSync(join(root, '.recall-echo.json'), '\ufeff{ "layout": "user" }\r\n')
+  const memory = await openFileMemory({ root, redact: 'allow' })
+  await remember(memory)
+  expect(existsSync(join(root, 'memories/archive-log-001.md'))).toBe(true)
+  await memory.close()
+})
+
 it('takes a folder that another layout would use', async () => {
   const root = rootWith({ paths: { conversations: 'memories' } })
   const memory = await openFileMemory({ root, redact: 'allow' })

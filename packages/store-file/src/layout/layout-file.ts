@@ -52,7 +52,8 @@ export function readLayoutFile(fileSystem: FileSystem, root: string): OwnLayout 
 
 function parsed(content: string, refuse: (problem: string) => never): unknown {
   try {
-    return JSON.parse(content)
+    // Some editors write a byte order mark.
+    return JSON.parse(content.replace(/^\ufeff/, ''))
   } catch (error) {
     return refuse(`is not JSON: ${(error as Error).message}`)
   }
