@@ -4,6 +4,7 @@ import {
   alreadyExists,
   type Change,
   changedUnderneath,
+  conversationKey,
   type Entry,
   type Expected,
   equalJson,
@@ -79,9 +80,11 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
       const text = requireSectionText(entry)
       workspace.write(path, withSection(workspace.read(path), placement.slug, text))
     } else if (placement.kind === 'session') {
-      const archive = archivePath(placement.session.archive)
-      const pointer = archive ? shownPath(dirname(paths.window), archive) : placement.session.archive
-      workspace.write(paths.window, withSession(workspace.read(paths.window), placement.session, pointer))
+      const { session } = placement
+      // A file is read as the archive of the session that names it.
+      const archive = session.archive === conversationKey(session.sessionId) && archivePath(session.archive)
+      const pointer = archive ? shownPath(dirname(paths.window), archive) : session.archive
+      workspace.write(paths.window, withSession(workspace.read(paths.window), session, pointer))
     } else planArchive(workspace, placement.archive, entry.key)
   }
 

@@ -26,3 +26,15 @@ it('keeps what a record has no place for', async () => {
   }
   await memory.close()
 })
+
+it('keeps which archive a summary names, also that of another session', async () => {
+  const memory = await openFileMemory({ root: temporaryRoot() })
+  await memory.write('episodic', conversationKey('other'), archiveOf('other', 1), {
+    type: conversationType,
+  })
+  const summary = { ...summaryOf('s', 1), archive: conversationKey('other') }
+  const options = { type: sessionSummaryType, ttl: Number.POSITIVE_INFINITY }
+  await memory.write('short-term', sessionSummaryKey('s'), summary, options)
+  expect(await memory.read('short-term', sessionSummaryKey('s'))).toEqual(summary)
+  await memory.close()
+})
