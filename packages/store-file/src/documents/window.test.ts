@@ -1,4 +1,4 @@
-import type { SessionSummary } from '@recall/core'
+import { type SessionSummary, windowNotesKey } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fitsWindow, parseWindow, windowEntries, withoutBlocks, withSession } from './window.ts'
@@ -146,6 +146,13 @@ describe('the window', () => {
     expect(withoutBlocks(both, (key) => key !== 'session:a')).toBe(
       withSession('', session('b', undefined, 'more'), 'b'),
     )
+  })
+
+  it('keeps a title that stands by itself where the notes go', () => {
+    const titled = withSession('# Now\n', session('a'), 'a')
+    const withoutNotes = (content: string) => withoutBlocks(content, (key) => key !== windowNotesKey)
+    expect(withoutNotes(titled)).toBe(null)
+    expect(withoutNotes(`${titled}\n---\n\nCall Ana\n`)).toBe(`${titled}\n`)
   })
 
   it('takes a heading by itself for a title, not a line of a note that has such a mark', () => {

@@ -164,9 +164,8 @@ const endOf = ({ date }: SessionSummary): number => parseTime(date) ?? 0
 /** The file with only the blocks to keep, or `null` when all are kept. */
 export function withoutBlocks(content: string, keep: (key: string) => boolean): string | null {
   const blocks = parseWindow(content)
-  const kept = blocks.filter(
-    (block) =>
-      isBlank(block) || keep(block.session ? sessionSummaryKey(block.session.sessionId) : windowNotesKey),
+  const kept = blocks.filter((block) =>
+    block.session ? keep(sessionSummaryKey(block.session.sessionId)) : !isNote(block) || keep(windowNotesKey),
   )
   if (kept.length === blocks.length) return null
   const [first, ...others] = kept
@@ -229,7 +228,6 @@ function notesOf(blocks: readonly Block[]): { text: string; line: number }[] {
     else runs.at(-1)?.push(block)
   }
   return runs.flatMap((run) => {
-    const isNote = (block: Block): boolean => !isBlank(block) && !isTitle(block.text)
     const from = run.findIndex(isNote)
     if (from === -1) return []
     const [first, ...others] = run.slice(from, run.findLastIndex(isNote) + 1) as [Block, ...Block[]]
@@ -244,5 +242,7 @@ const permanent = { tags: [] as string[], ttl: null, expires: null }
 
 /** A lone heading such as `# Ephemeral memory` is not content. */
 const isTitle = (text: string): boolean => /^\s*#[^\n]*\s*$/.test(text)
+
+const isNote = (block: Block): boolean => !isBlank(block) && !isTitle(block.text)
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
