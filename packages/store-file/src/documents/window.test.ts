@@ -159,6 +159,7 @@ describe('the window', () => {
     expect(notesIn('\n# Now\n')).toBe(undefined)
     expect(notesIn('# Now\n\nCall Ana\n')).toBe('# Now\n\nCall Ana')
     expect(notesIn('Look at #12\n')).toBe('Look at #12')
+    expect(notesIn('#todo call Ana\n')).toBe('#todo call Ana')
   })
 
   it('keeps the project of a session, and reads windows that name none', () => {

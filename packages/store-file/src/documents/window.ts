@@ -241,7 +241,7 @@ const blankLinesAbove = (text: string): number => linesOf(text).findIndex((each)
 const permanent = { tags: [] as string[], ttl: null, expires: null }
 
 /** A lone heading such as `# Ephemeral memory` is not content. */
-const isTitle = (text: string): boolean => /^\s*#[^\n]*\s*$/.test(text)
+const isTitle = (text: string): boolean => /^\s*#+(?:[ \t][^\n]*)?\s*$/.test(text)
 
 const isNote = (block: Block): boolean => !isBlank(block) && !isTitle(block.text)
 
