@@ -1,8 +1,18 @@
-import { constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  constants,
+  existsSync,
+  mkdirSync,
+  type PathLike,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { thisProcess } from '@recall/core/process'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
+import type { FileStore } from '../src/file-store.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
 import { openWithArchives } from './open-with-archives.ts'
@@ -119,7 +129,8 @@ describe('the doctor', () => {
       rmSync(at(name), { force: true })
       mkdirSync(at(name))
     }
-    const findings = checkUp(defaultFileSystem, store, { deep: false, fix: false })
+    const findings = checkUp(defaultFileSystem, store, { deep: true, fix: false })
+    expect(findings.find(({ check }) => check === 'contents')).toMatchObject({ ok: true })
     expect(findings.find(({ check }) => check === 'files')?.problems?.toSorted()).toEqual(
       ['memory/EPHEMERAL.md', 'memory/MEMORY.md', 'memory/conversations/conversation-002.md'].map(
         (path) => `${path} is not a file: move it away`,
@@ -161,6 +172,51 @@ describe('the doctor', () => {
     expect(disk(255)).toMatchObject({ ok: false, remedy: expect.stringContaining('make room') })
     expect(disk(256)).toMatchObject({ ok: true })
     expect(disk(0, 0)).toMatchObject({ ok: true })
+    await memory.close()
+  })
+
+  it('has an index made anew that is damaged, or may hold what was forgotten, also where there is none', async () => {
+    const { store, memory } = await openWithArchives(0)
+    await memory.write('long-term', 'key', 'text')
+    const index = (given: Partial<FileStore>, deep: boolean, fileSystem = defaultFileSystem) => {
+      const reindex = vi.fn()
+      const findings = checkUp(fileSystem, { ...store, ...given, reindex }, { deep, fix: true })
+      const { message, fixed = false } = findings.find(({ check }) => check === 'index') ?? {}
+      expect(reindex).toHaveBeenCalledTimes(fixed ? 1 : 0)
+      return { message, fixed }
+    }
+    const traces = { hasTraces: () => true }
+    const mayStand = expect.stringContaining('what was forgotten may still stand in it')
+    const existsSync = (path: PathLike) =>
+      defaultFileSystem.existsSync(path) && !String(path).endsWith('index.db')
+    const without = { ...defaultFileSystem, existsSync }
+    const none = { message: 'none yet: the first search builds it', fixed: false }
+    expect(index({}, true, without)).toEqual(none)
+    expect(index(traces, false, without)).toEqual({ message: mayStand, fixed: true })
+    await memory.search('long-term', {})
+    const damaged = { index: { ...store.index, damage: () => 'page 7 is torn' } }
+    expect(index({}, true)).toEqual({ message: '1 entry', fixed: false })
+    expect(index(damaged, false)).toEqual({ message: '1 entry', fixed: false })
+    expect(index({ ...damaged, ...traces }, true)).toEqual({
+      message: expect.stringMatching(/^page 7 is torn; what was forgotten/),
+      fixed: true,
+    })
+    await memory.close()
+  })
+
+  it('counts the passages that searches by meaning find', async () => {
+    const { store, memory } = await openWithArchives(1)
+    await memory.search('episodic', {})
+    const vectors = (embedded: number) => {
+      const vectorCoverage = () => ({ model: 'fake', embedded, total: 2 })
+      const findings = checkUp(defaultFileSystem, { ...store, vectorCoverage }, { deep: false, fix: false })
+      return findings.find(({ check }) => check === 'vectors')
+    }
+    expect(vectors(2)).toMatchObject({ ok: true, message: '2 passages have one of fake' })
+    expect(vectors(1)).toMatchObject({
+      ok: true,
+      message: expect.stringMatching(/^1 of 2 passages have one/),
+    })
     await memory.close()
   })
 
