@@ -11,7 +11,7 @@ import { temporaryRoot } from './temporary-root.ts'
 vi.setConfig({ testTimeout: 300_000 })
 
 describe('a way out of the root', () => {
-  it.each(['../outside', '../../outside', '/etc/passwd', '..', 'a/../../b', 'C:\\x', '..\\x'])(
+  it.each(['../outside', '../../outside', '/etc/passwd', '..', 'a/../../b', 'C:\\x', '..\\x', '../x.md#x'])(
     'is not taken by a key: %s',
     async (key) => {
       const { root, memory, at } = await open()
