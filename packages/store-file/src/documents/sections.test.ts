@@ -84,6 +84,7 @@ describe('sections', () => {
       sectionEntries(content, 'MEMORY.md', { modified: 0 }).map(({ key }) => key)
     expect(keysOf('\n \n## A\n\n## B\n\nb\n')).toEqual(['MEMORY.md#a', 'MEMORY.md#b'])
     expect(keysOf('# T\n## A\n')).toEqual(['MEMORY.md#intro', 'MEMORY.md#a'])
+    expect(keysOf('# T\n## Intro\n')).toEqual(['MEMORY.md#intro', 'MEMORY.md#intro-2'])
     expect(keysOf('')).toEqual([])
   })
 
