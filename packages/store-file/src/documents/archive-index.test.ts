@@ -29,6 +29,12 @@ it('replaces the rows that are there, adds the others and leaves what people wro
   expect(withArchiveRows('', new Map([[1, row(1, 'a')]]))).toBe(archiveIndexHeader + row(1, 'a'))
 })
 
+it('finds the row of an archive whose number a person wrote with more zeros', () => {
+  const table = `${archiveIndexHeader}| 0007 | mine |\n`
+  expect(withArchiveRows(table, new Map([[7, row(7, 'new')]]))).toBe(archiveIndexHeader + row(7, 'new'))
+  expect(withoutArchiveRows(table, [7])).toBe(archiveIndexHeader)
+})
+
 it('has one line for an archive, whatever its session and its topics are called', () => {
   const archive = {
     log: 7,

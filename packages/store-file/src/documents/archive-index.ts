@@ -11,7 +11,7 @@ export const archiveIndexHeader = `# Archive
 
 export function printArchiveRow(archive: Omit<ConversationArchive, 'body'>, number: number): string {
   const cells = [
-    spelled(number),
+    String(number).padStart(3, '0'),
     archive.date,
     partOf(archive.sessionId, archive.part),
     String(archive.messageCount),
@@ -53,40 +53,40 @@ export function withBothSides(content: string): string | null {
   return lines.filter((line) => mergeMark(line) === undefined).join('')
 }
 
-/** The number of a line that is a row, spelled as it is there. */
-const numberIn = (line: string): string | undefined => /^\| (\d{3,}) \|/.exec(line)?.[1]
-
-const spelled = (number: number): string => String(number).padStart(3, '0')
+/** The number of a line that is a row; `NaN` when it is none. */
+const numberIn = (line: string): number => Number(/^\| (\d{3,}) \|/.exec(line)?.[1])
 
 /** The table with rows replaced, by number, or added where it ends; what people wrote around it stays. */
 export const withArchiveRows = (file: string, rows: ReadonlyMap<number, string>): string =>
   keepingLineEnds(file, (content) => {
     const existing = content === '' ? archiveIndexHeader : content
-    const left = new Map([...rows].map(([number, row]) => [spelled(number), row]))
+    const left = new Map(rows)
     const lines = linesOf(existing).map((line) => {
-      const number = numberIn(line) ?? ''
+      const number = numberIn(line)
       const row = left.get(number)
       left.delete(number)
       return row ?? line
     })
     if (left.size === 0) return lines.join('')
     // Below a line that is none of the table, a row would be read as text.
-    const end = 1 + (lastIndexOf(lines, numberIn) ?? lastIndexOf(lines, isOfTable) ?? lines.length - 1)
+    const end = 1 + (lastIndexOf(lines, isRow) ?? lastIndexOf(lines, isOfTable) ?? lines.length - 1)
     const before = lines.slice(0, end).join('')
     const gap = before.endsWith('\n') ? '' : '\n'
     return [before, gap, ...left.values(), ...lines.slice(end)].join('')
   })
 
+const isRow = (line: string): boolean => !Number.isNaN(numberIn(line))
+
 const isOfTable = (line: string): boolean => line.startsWith('|')
 
-function lastIndexOf(lines: readonly string[], isWanted: (line: string) => unknown): number | undefined {
+function lastIndexOf(lines: readonly string[], isWanted: (line: string) => boolean): number | undefined {
   const index = lines.findLastIndex(isWanted)
   return index === -1 ? undefined : index
 }
 
 export function withoutArchiveRows(content: string, numbers: readonly number[]): string {
-  const gone = new Set(numbers.map(spelled))
+  const gone = new Set(numbers)
   return linesOf(content)
-    .filter((line) => !gone.has(numberIn(line) ?? ''))
+    .filter((line) => !gone.has(numberIn(line)))
     .join('')
 }
