@@ -143,6 +143,12 @@ describe('sections', () => {
     expect(isSlug(slug)).toBe(true)
   })
 
+  it('have names of their own, also where a heading is numbered or has no letter', () => {
+    const slugsOf = (content: string): string[] => parseSections(content).map(({ slug }) => slug)
+    expect(slugsOf('## A\n## A 2\n## A\n')).toEqual(['intro', 'a', 'a-2', 'a-3'])
+    expect(slugsOf('## ⚙\n## ?\n')).toEqual(['intro', 'section', 'section-2'])
+  })
+
   it('have names of their own, however many have one heading', () => {
     const slugs = parseSections(`${'## Same\n'.repeat(60_000)}## Same 7\n## Same\n`).map(({ slug }) => slug)
     expect(new Set(slugs).size).toBe(60_003)

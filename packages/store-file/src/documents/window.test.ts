@@ -124,6 +124,17 @@ describe('the window', () => {
     expect(parseWindow(content).map((block) => block.session?.sessionId)).toEqual(['a', 'b'])
   })
 
+  it('takes a heading like that of a session for one only where the facts follow it', () => {
+    const quoted = '## Session two — later\n\nWent well.'
+    const content = withSession('', session('a'), 'a').replace('what happened', quoted)
+    expect(parseWindow(content).map((block) => block.session?.summary)).toEqual([quoted])
+  })
+
+  it('has a session without a date end when the file was written', () => {
+    const content = withSession('', session('a', 'yesterday'), 'a')
+    expect(windowEntries(content, { modified: 7 })).toMatchObject([{ created: 7, updated: 7 }])
+  })
+
   it('replaces a session where it stands', () => {
     const before = withSession(withSession('# Now\n', session('a'), 'a'), session('b'), 'b')
     const after = withSession(before, session('a', undefined, 'something else'), 'a')
