@@ -171,6 +171,7 @@ describe('the window', () => {
     expect(notesIn('# Now\n\nCall Ana\n')).toBe('# Now\n\nCall Ana')
     expect(notesIn('Look at #12\n')).toBe('Look at #12')
     expect(notesIn('#todo call Ana\n')).toBe('#todo call Ana')
+    expect(notesIn('---\n\nCall Ana\n\n---\n\n---\n\n# Now\n')).toBe('Call Ana')
   })
 
   it('keeps the project of a session, and reads windows that name none', () => {
