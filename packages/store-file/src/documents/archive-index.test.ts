@@ -66,6 +66,7 @@ it('takes all rows of each merge, unless a person wrote something there', () => 
   )
   for (const theirs of [merge('mine\n', row(2, 'b')) + second, first + merge(row(3, 'c'), 'mine\n')])
     expect(withBothSides(archiveIndexHeader + theirs)).toBe(null)
+  expect(withBothSides(`>>>>>>> 51fb131\n${row(1, 'a')}<<<<<<< HEAD\n`)).toBe(null)
 })
 
 it('writes and removes many rows in time that grows with their number', () => {
