@@ -15,6 +15,9 @@ const row = (number: number, what: string): string => `| ${String(number).padSta
 it('adds rows to its own table, not to one that people made below', () => {
   const theirs = '\n| why | what |\n|---|---|\n| a | b |\n'
   const table = `${archiveIndexHeader}${row(1, 'a')}`
+  expect(withArchiveRows(`${archiveIndexHeader}\nmine\n`, new Map([[1, row(1, 'a')]]))).toBe(
+    `${table}\nmine\n`,
+  )
   expect(withArchiveRows(table + theirs, new Map([[2, row(2, 'b')]]))).toBe(table + row(2, 'b') + theirs)
 })
 
