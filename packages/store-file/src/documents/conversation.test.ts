@@ -49,6 +49,24 @@ it('keeps all facts of a part of a session, also that a person edited it', () =>
   expect({ key, value, part }).toEqual({ key: 'conversation:s1#2', value: whole, part: 2 })
 })
 
+it('tells when it ended, where its text begins, and what is wrong with its front matter', () => {
+  const ended = Date.parse(archive.date)
+  const printed = printConversation(archive, 7)
+  const line = printed.slice(0, printed.indexOf('## Summary')).split('\n').length
+  expect(read(printed)).toMatchObject({ created: ended, updated: ended, line })
+  expect(read(printed)).not.toHaveProperty('problem')
+  expect(read('---\ntopics: [\n---\ntext').problem).toContain('not YAML')
+})
+
+it('is as it was written where an editor added blanks at its end', () => {
+  expect(read(`${printConversation(archive, 7)}\n \n`).value).not.toHaveProperty('edited')
+})
+
+it('keeps a field of a person that is spelled like those of the store', () => {
+  const own = printConversation(archive, 7).replace('---\n', '---\nmine: "kept"\n')
+  expect(printConversation({ ...archive, messageCount: 9 }, 7, own)).toBe(own.replace('count: 2', 'count: 9'))
+})
+
 it('writes no front matter that is too long to be read again', () => {
   const titled = (length: number): string => printConversation({ ...archive, title: 'x'.repeat(length) }, 7)
   expect(read(titled(65_000)).key).toBe('conversation:s1')
