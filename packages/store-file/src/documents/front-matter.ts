@@ -85,11 +85,11 @@ export function printFrontMatter(fields: Record<string, JsonValue | undefined>):
  * comments as they stand there.
  */
 export function updateFrontMatter(text: string, fields: Record<string, JsonValue | undefined>): string {
-  const { fields: before, body, problem } = parseFrontMatter(text)
+  const { fields: before, body } = parseFrontMatter(text)
   const head = text.slice(0, text.length - body.length)
   const isPlain =
     head === printFrontMatter(before) && Object.keys(before).every((name) => Object.hasOwn(fields, name))
-  if (head === '' || problem || isPlain) return printFrontMatter(fields)
+  if (head === '' || isPlain) return printFrontMatter(fields)
   const source = head.slice(head.indexOf('\n') + 1, head.lastIndexOf('---'))
   const document = loadYaml().parseDocument(source, yamlOptions)
   for (const [name, value] of Object.entries(fields)) {
