@@ -67,6 +67,11 @@ it('keeps a field of a person that is spelled like those of the store', () => {
   expect(printConversation({ ...archive, messageCount: 9 }, 7, own)).toBe(own.replace('count: 2', 'count: 9'))
 })
 
+it('leaves what has not changed as a person spelled it', () => {
+  const own = printConversation(archive, 7).replace('"3m"', '3m # short')
+  expect(printConversation({ ...archive, messageCount: 9 }, 7, own)).toContain('duration: 3m # short\n')
+})
+
 it('writes no front matter that is too long to be read again', () => {
   const titled = (length: number): string => printConversation({ ...archive, title: 'x'.repeat(length) }, 7)
   expect(read(titled(65_000)).key).toBe('conversation:s1')
