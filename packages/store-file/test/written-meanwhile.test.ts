@@ -4,6 +4,7 @@ import type { Entry, Place, Selection } from '@recall/core'
 import { expect, it, onTestFinished } from 'vitest'
 import { createFileStore } from '../src/file-store.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
+import { fileStem } from '../src/files/paths.ts'
 import { layouts } from '../src/layout/layout.ts'
 import { openFileMemory } from '../src/open-file-memory.ts'
 import { loadSqlite, type OpenDatabase } from '../src/sqlite/driver.ts'
@@ -121,43 +122,54 @@ it('overwrites an entry that another deletes and writes again at that moment', a
   await memory.close()
 })
 
-it('refuses to write over a section that a person saves while it is compared with what was expected', async () => {
-  const root = temporaryRoot()
-  const path = join(root, 'memory/MEMORY.md')
-  let open: number | undefined
-  let save: (() => void) | undefined
-  const fileSystem: FileSystem = {
-    ...defaultFileSystem,
-    openSync: ((opened, ...more) => {
-      const descriptor = defaultFileSystem.openSync(opened, ...more)
-      if (opened === path) open = descriptor
-      return descriptor
-    }) as FileSystem['openSync'],
-    closeSync: (descriptor) => {
-      defaultFileSystem.closeSync(descriptor)
-      if (descriptor !== open) return
-      open = undefined
-      save?.()
-      save = undefined
-    },
-  }
-  const store = createFileStore({
-    root,
-    layout: layouts.entity,
-    fileSystem,
-    openDatabase: await loadSqlite(),
-    onNotice: () => {},
-  })
-  onTestFinished(() => store.close())
-  const section = { ...entryAt(0), key: 'MEMORY.md#a', ttl: null, expiresAt: null }
-  await store.put(section, { overwrite: true, now: 0 })
-  const { updatedAt } = (await store.get(section, 0)) as Entry
-  save = () => writeFileSync(path, '## A\n\nof a person\n')
-  const put = { ...section, value: 'other', text: 'other', updatedAt: updatedAt + 1 }
-  const change = { put, options: { overwrite: true, now: 0 }, expected: { updatedAt, value: 'text' } }
-  await expect(store.commit([change])).rejects.toMatchObject({ code: 'MEMORY_CONFLICT' })
-  expect(readFileSync(path, 'utf8')).toBe('## A\n\nof a person\n')
-})
+it.each([
+  { what: 'a section', file: 'MEMORY.md', given: { key: 'MEMORY.md#a', ttl: null, expiresAt: null } },
+  {
+    what: 'a note under the key of a session',
+    file: `short-term/${fileStem('session:a')}.md`,
+    given: { key: 'session:a', scope: 'short-term' as const },
+  },
+])(
+  'refuses to write over $what that a person saves while it is compared with what was expected',
+  async (each) => {
+    const root = temporaryRoot()
+    const path = join(root, 'memory', each.file)
+    let open: number | undefined
+    let save: (() => void) | undefined
+    const fileSystem: FileSystem = {
+      ...defaultFileSystem,
+      openSync: ((opened, ...more) => {
+        const descriptor = defaultFileSystem.openSync(opened, ...more)
+        if (opened === path) open = descriptor
+        return descriptor
+      }) as FileSystem['openSync'],
+      closeSync: (descriptor) => {
+        defaultFileSystem.closeSync(descriptor)
+        if (descriptor !== open) return
+        open = undefined
+        save?.()
+        save = undefined
+      },
+    }
+    const store = createFileStore({
+      root,
+      layout: layouts.entity,
+      fileSystem,
+      openDatabase: await loadSqlite(),
+      onNotice: () => {},
+    })
+    onTestFinished(() => store.close())
+    const entry = { ...entryAt(0), ...each.given }
+    await store.put(entry, { overwrite: true, now: 0 })
+    const { updatedAt } = (await store.get(entry, 0)) as Entry
+    const saved = readFileSync(path, 'utf8').replace('text', 'of a person')
+    save = () => writeFileSync(path, saved)
+    const put = { ...entry, value: 'other', text: 'other', updatedAt: updatedAt + 1 }
+    const change = { put, options: { overwrite: true, now: 0 }, expected: { updatedAt, value: 'text' } }
+    await expect(store.commit([change])).rejects.toMatchObject({ code: 'MEMORY_CONFLICT' })
+    expect(readFileSync(path, 'utf8')).toBe(saved)
+  },
+)
 
 /** Calls that put a file in its place or take it away. */
 const moves = ['renameSync', 'linkSync', 'unlinkSync'] as const
