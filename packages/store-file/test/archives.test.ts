@@ -25,6 +25,19 @@ it('an archive that is written again stays the file and the row that it was', as
   await memory.close()
 })
 
+it('archives that are written at once have a number each', async () => {
+  const { memory, at } = await openWithArchives(1)
+  const writes = [2, 3].map((n) => ({
+    key: conversationKey(`s${n}`),
+    value: archiveOf(`s${n}`, n),
+    options: asArchive,
+  }))
+  await memory.batchWrite('episodic', writes)
+  expect(archiveRows(readFileSync(at('ARCHIVE.md'), 'utf8'))).toEqual([1, 2, 3])
+  for (const { key, value } of writes) expect(await memory.read('episodic', key)).toMatchObject(value)
+  await memory.close()
+})
+
 it('an archive goes with its row, and nothing else with it', async () => {
   const { store, memory, at } = await openWithArchives(3)
   await memory.delete('episodic', conversationKey('s2'))

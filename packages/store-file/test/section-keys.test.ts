@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { fileStem } from '../src/files/paths.ts'
 import { expectVersions } from './memory-in-files.ts'
 import { openWithArchives } from './open-with-archives.ts'
 
@@ -16,6 +17,16 @@ describe('a key that more than one kind of file can hold', () => {
     expect(await memory.exists('long-term', 'MEMORY.md#a')).toBe(false)
     await memory.write('long-term', 'MEMORY.md#Mixed-Case', 'found again')
     expect(await memory.read('long-term', 'MEMORY.md#Mixed-Case')).toBe('found again')
+    await memory.close()
+  })
+
+  it('is free again when it is deleted where a person has put a note beside the section', async () => {
+    const { memory, at } = await openWithArchives(0)
+    await memory.write('long-term', 'MEMORY.md#a', 'a section')
+    mkdirSync(at('long-term'), { recursive: true })
+    writeFileSync(at('long-term', `${fileStem('MEMORY.md#a')}.md`), '---\nkey: "MEMORY.md#a"\n---\na note\n')
+    await memory.delete('long-term', 'MEMORY.md#a')
+    expect(await memory.exists('long-term', 'MEMORY.md#a')).toBe(false)
     await memory.close()
   })
 
