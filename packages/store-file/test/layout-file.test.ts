@@ -146,6 +146,14 @@ it('settles which layout a root has that holds files of both', async () => {
   await memory.close()
 })
 
+it('is overruled by who says how to open the root', async () => {
+  const root = rootWith({ layout: 'user' })
+  const memory = await openFileMemory({ root, layout: 'entity', redact: 'allow' })
+  await remember(memory)
+  expect(existsSync(join(root, 'memory/conversations/conversation-001.md'))).toBe(true)
+  await memory.close()
+})
+
 it('says which layout a root has also behind a byte order mark', async () => {
   const root = temporaryRoot()
   writeFileSync(join(root, '.recall-echo.json'), '\ufeff{ "layout": "user" }\r\n')
@@ -180,6 +188,10 @@ it.each([
   ['no text', { paths: { archive: 7 } }, /paths\.archive must be a markdown file/],
   ['the curated memory', { paths: { ephemeral: 'memory/memory.md' } }, /paths\.ephemeral must be/],
   ['a folder of entries', { paths: { conversations: 'memory/long-term' } }, /in no folder of entries/],
+  ['a folder within one of entries', { paths: { conversations: 'memory/episodic/old' } }, /in no folder of/],
+  ['the folder of namespaces', { paths: { conversations: 'memory/namespaces' } }, /in no folder of entries/],
+  ['the folder of what is archived', { paths: { ephemeral: 'memory/cold/E.md' } }, /in no folder of entries/],
+  ['a name that is an ending', { paths: { archive: 'notes/.md' } }, /paths\.archive must be a markdown file/],
   ['one place for two', { paths: { ephemeral: 'a.md', archive: 'A.md' } }, /must lie apart/],
   ['a window among archives', { paths: { ephemeral: 'memories/a.md' } }, /must lie apart/],
 ])('refuses %s', async (_what, said, expected) => {

@@ -40,7 +40,7 @@ export function readLayoutFile(fileSystem: FileSystem, root: string): OwnLayout 
   const own: OwnLayout = { ...(layout ? { layout } : {}), paths: {} }
   for (const [name, path] of Object.entries(members(paths, 'paths', Object.keys(places)))) {
     const isMarkdown = name !== 'conversations'
-    if (typeof path !== 'string' || !isOwnPlace(path) || (isMarkdown && !/[^/]\.md$/.test(path))) {
+    if (typeof path !== 'string' || !isOwnPlace(path) || (isMarkdown && !path.endsWith('.md'))) {
       refuse(
         `paths.${name} must be a ${isMarkdown ? 'markdown file' : 'folder'} below the root, such as ${isMarkdown ? 'notes/EPHEMERAL.md' : 'notes/sessions'}, that is not hidden and in no folder of entries`,
       )
