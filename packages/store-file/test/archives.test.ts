@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   conversationKey,
   conversationType,
@@ -6,12 +7,15 @@ import {
   sessionSummaryKey,
   sessionSummaryType,
 } from '@recall/core'
+import { thisProcess } from '@recall/core/process'
 import { expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { archiveRows } from '../src/documents/archive-index.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
+import { openFileMemory } from '../src/open-file-memory.ts'
 import { openWithArchives } from './open-with-archives.ts'
 import { archiveOf, summaryOf } from './storm-values.ts'
+import { temporaryRoot } from './temporary-root.ts'
 
 const asArchive = { type: conversationType }
 
@@ -101,5 +105,18 @@ it('an archive is found by a word that turns side by side hold', async () => {
   await memory.write('episodic', conversationKey('s'), archive, asArchive)
   const found = await memory.search('episodic', { text: 'ferry' })
   expect(found.map(({ key }) => key)).toEqual([conversationKey('s')])
+  await memory.close()
+})
+
+it('the table of the layout user is finished where a process died before it was in place', async () => {
+  const root = temporaryRoot()
+  mkdirSync(join(root, 'memory/.recall'), { recursive: true })
+  const temporary = `.tmp-999999999-${thisProcess().place}00`
+  writeFileSync(join(root, temporary), '# Archive\n')
+  const steps = [{ path: 'ARCHIVE.md', temporary, before: null }]
+  writeFileSync(join(root, 'memory/.recall/journal.json'), JSON.stringify({ version: 1, steps }))
+  const memory = await openFileMemory({ root, layout: 'user' })
+  await memory.write('long-term', 'key', 'text')
+  expect(readFileSync(join(root, 'ARCHIVE.md'), 'utf8')).toBe('# Archive\n')
   await memory.close()
 })
