@@ -38,3 +38,18 @@ it('keeps which archive a summary names, also that of another session', async ()
   expect(await memory.read('short-term', sessionSummaryKey('s'))).toEqual(summary)
   await memory.close()
 })
+
+it('keeps a record under the key that it was given, and one whose id the window cannot hold', async () => {
+  const memory = await openFileMemory({ root: temporaryRoot() })
+  const asSummary = { type: sessionSummaryType, ttl: Number.POSITIVE_INFINITY }
+  for (const [key, id] of [
+    ['session:other', 's'],
+    [sessionSummaryKey('two  blanks'), 'two  blanks'],
+  ] as const) {
+    await memory.write('short-term', key, summaryOf(id, 1), asSummary)
+    expect(await memory.read('short-term', key)).toEqual(summaryOf(id, 1))
+  }
+  await memory.write('episodic', conversationKey('other'), archiveOf('s', 1), { type: conversationType })
+  expect(await memory.read('episodic', conversationKey('other'))).toEqual(archiveOf('s', 1))
+  await memory.close()
+})
