@@ -13,8 +13,11 @@ const tokenNames =
   '|token|secret(?:[_-]?key)?(?:[_-]?base)?|authorization|credentials?|auth[_-]?code'
 /** One of these is in each of the names. */
 const tokenGate = ['key', 'token', 'secret', 'auth', 'credential']
-const foreignNames =
-  'пароль|токен|ключ|senha|contraseña|clave|passwort|kennwort|mot de passe|wachtwoord|hasło|密码|密碼|口令|令牌|密钥|パスワード|トークン|비밀번호|암호|토큰'
+const foreignPasswords =
+  'пароль|senha|contraseña|passwort|kennwort|mot de passe|wachtwoord|hasło|密码|密碼|口令|パスワード|비밀번호|암호'
+const foreignTokens = 'токен|令牌|密钥|トークン|토큰'
+/** With words for any key, which as the name of a member tell of no secret. */
+const foreignNames = `${foreignPasswords}|${foreignTokens}|ключ|clave`
 const suffix = '(?:s|[_-]?(?:value|prod|production|dev|staging|test|live|base64|b64|\\d{1,3}))?'
 /** From the name to its value: `=`, `:`, `=>`, `→`, `":`, `"] =`, `: str =`, and their full-width twins. */
 const assigns =
@@ -145,11 +148,10 @@ function isBasicCredential(secret: string): boolean {
 }
 
 const passwordName = new RegExp(
-  `(?:${passwordNames}|senha|contraseña|passwort|пароль|密码|パスワード|비밀번호)${suffix}$`,
+  `(?:${passwordNames}|${foreignPasswords})${suffix}$|(?:${accounts})[_-]?pass$`,
   'i',
 )
-const accountName = new RegExp(`(?:${accounts})[_-]?pass$`, 'i')
-const tokenName = new RegExp(`(?:${tokenNames}|токен|トークン|토큰|密钥)${suffix}$`, 'i')
+const tokenName = new RegExp(`(?:${tokenNames}|${foreignTokens})${suffix}$`, 'i')
 
 /** Not the type of a block, as in `resource "azurerm_key_vault_secret" "…" {`. */
 function isNoBlock(_: string, before: string): boolean {
@@ -180,9 +182,9 @@ function isShortPassword(value: string): boolean {
 export function isSecretMember(name: string, value: string): 'cookie' | 'password' | 'secret' | undefined {
   const evidence: Evidence = { quoted: true, environment: false }
   if (/^(?:set-)?cookies?$/i.test(name)) return holdSession(value) ? 'cookie' : undefined
-  if (/^pass$|^pw$/i.test(name) || /_(?:PASS|PW)$/.test(name) || accountName.test(name))
-    return isShortPassword(value) ? 'password' : undefined
-  if (passwordName.test(name)) return isPassword(value, evidence) ? 'password' : undefined
+  if (/^pass$|^pw$/i.test(name)) return isShortPassword(value) ? 'password' : undefined
+  if (passwordName.test(name) || /_(?:PASS|PW)$/.test(name))
+    return isPassword(value, evidence) ? 'password' : undefined
   if (!tokenName.test(name) || harmlessToken.test(name.replace(/tokens?$/i, ''))) return undefined
   return isToken(value, evidence) ? 'secret' : undefined
 }

@@ -294,7 +294,7 @@ describe('redactJson', () => {
       parameter: { Name: 'DB_PASSWORD', Value: 'hunter2hunter2' },
       args: ['--user', 'ada', '--password', 'hunter2hunter2', 'hunter2hunter2'],
       auth: { user: 'ada', pass: 'hunter2hunter2' },
-      mail: { smtpPass: 'hunter2hunter2', SMTP_PASS: 'hunter2hunter2', render_pass: 'hunter2hunter2' },
+      mail: { smtpPass: 'opensesame', SMTP_PASS: 'opensesame', render_pass: 'hunter2hunter2' },
       parameters: { adminPassword: { value: 'hunter2hunter2' }, mode: { value: 'hunter2hunter2' } },
       tests: { pass: 'all of them 1' },
     }
@@ -317,6 +317,20 @@ describe('redactJson', () => {
     })
   })
 
+  it.each(['senha', 'wachtwoord', 'kennwort', 'hasło', 'mot de passe', '密碼', '口令', '암호', '令牌'])(
+    'replaces the value of a member named %s',
+    (name) => {
+      expect(redactJson({ [name]: 'abcdefgh12345678' }).value).toEqual({
+        [name]: expect.stringMatching(/^\[redacted:(?:password|secret)\]$/),
+      })
+    },
+  )
+
+  it('leaves the value of a member alone whose name may be that of any key', () => {
+    const value = { clave: 'hunter2hunter2', ключ: 'hunter2hunter2' }
+    expect(redactJson(value)).toEqual({ value, counts: {} })
+  })
+
   it('replaces secrets in member names and keeps the members apart', () => {
     const first = `gh${'p_'}${fill(36)}`
     const second = `gh${'p_'}${fill(36, undefined, 9)}`
@@ -337,7 +351,7 @@ describe('redactJson', () => {
   })
 
   it('replaces random values under names that only end like public ones', () => {
-    expect(redactJson({ PHPSESSID: fill(40), valid: fill(40) }).counts).toEqual({ 'high-entropy': 2 })
+    expect(redactJson({ GRID: fill(40), valid: fill(40) }).counts).toEqual({ 'high-entropy': 2 })
   })
 
   it('keeps a member named __proto__ a member', () => {
