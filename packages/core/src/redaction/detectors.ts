@@ -152,6 +152,7 @@ const passwordName = new RegExp(
   'i',
 )
 const tokenName = new RegExp(`(?:${tokenNames}|${foreignTokens})${suffix}$`, 'i')
+const sessionCookie = new RegExp(`^(?:${sessionCookies})$`, 'i')
 
 /** Not the type of a block, as in `resource "azurerm_key_vault_secret" "…" {`. */
 function isNoBlock(_: string, before: string): boolean {
@@ -182,6 +183,7 @@ function isShortPassword(value: string): boolean {
 export function isSecretMember(name: string, value: string): 'cookie' | 'password' | 'secret' | undefined {
   const evidence: Evidence = { quoted: true, environment: false }
   if (/^(?:set-)?cookies?$/i.test(name)) return holdSession(value) ? 'cookie' : undefined
+  if (sessionCookie.test(name)) return isSession(value) ? 'cookie' : undefined
   if (/^pass$|^pw$/i.test(name)) return isShortPassword(value) ? 'password' : undefined
   if (passwordName.test(name) || /_(?:PASS|PW)$/.test(name))
     return isPassword(value, evidence) ? 'password' : undefined

@@ -326,6 +326,15 @@ describe('redactJson', () => {
     },
   )
 
+  it('replaces the session of a cookie that a member is named after, and no short value of one', () => {
+    const session = fill(26, 'abcdefghijklmnop0123456789')
+    expect(redactJson({ PHPSESSID: session, 'connect.sid': session, session_cookie: 'none' }).value).toEqual({
+      PHPSESSID: '[redacted:cookie]',
+      'connect.sid': '[redacted:cookie]',
+      session_cookie: 'none',
+    })
+  })
+
   it('leaves the value of a member alone whose name may be that of any key', () => {
     const value = { clave: 'hunter2hunter2', ключ: 'hunter2hunter2' }
     expect(redactJson(value)).toEqual({ value, counts: {} })
