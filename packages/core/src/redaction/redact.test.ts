@@ -335,6 +335,23 @@ describe('redactJson', () => {
     })
   })
 
+  it('replaces what a header authorizes with, also where its scheme is not known', () => {
+    const secret = fill(24, 'abcdefghijklmnop0123456789')
+    const value = {
+      Authorization: `GenieKey ${secret}`,
+      headers: { authorization: 'Bearer s3cr3t.tok3n', 'Proxy-Authorization': `Digest ${secret}` },
+      authorization: 'required for every request',
+    }
+    expect(redactJson(value).value).toEqual({
+      Authorization: 'GenieKey [redacted:secret]',
+      headers: {
+        authorization: 'Bearer [redacted:bearer]',
+        'Proxy-Authorization': 'Digest [redacted:secret]',
+      },
+      authorization: 'required for every request',
+    })
+  })
+
   it('leaves the value of a member alone whose name may be that of any key', () => {
     const value = { clave: 'hunter2hunter2', ключ: 'hunter2hunter2' }
     expect(redactJson(value)).toEqual({ value, counts: {} })

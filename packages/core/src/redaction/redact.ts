@@ -44,6 +44,7 @@ const withoutEntropy = detectors.filter(({ kind }) => kind !== 'high-entropy')
 function redactValue(value: JsonValue, name: string, counts: RedactionCounts): JsonValue {
   if (typeof value === 'string') {
     const kind = name === '' ? undefined : isSecretMember(name, value)
+    if (kind === undefined && /authorization$/i.test(name)) return redactHeader(value, counts)
     if (kind === undefined)
       return redactString(value, isPublicName(name) ? withoutEntropy : detectors, counts)
     count(counts, kind)
@@ -59,6 +60,12 @@ function redactValue(value: JsonValue, name: string, counts: RedactionCounts): J
     members.set(unused(clean, members), redactValue(member, named, counts))
   }
   return Object.fromEntries(members)
+}
+
+/** Behind a scheme stands a secret that only the name of the header tells: it is read as on a line with its name. */
+function redactHeader(value: string, counts: RedactionCounts): string {
+  const name = 'authorization: '
+  return redactString(name + value, detectors, counts).slice(name.length)
 }
 
 /** The option of a command whose value is the next item of its arguments, such as `--password`. */
