@@ -189,6 +189,9 @@ export const inContext: SecretSample[] = [
   sample('bearer', 's3cr3t.tok3n', '{"authorization": "Bearer s3cr3t.tok3n"}'),
   sample('basic-auth', base64('aladdin:opensesame'), `Authorization: Basic ${base64('aladdin:opensesame')}`),
   sample('basic-auth', 'YWRhOj8_Pz4-Pg', 'authorization is Basic YWRhOj8_Pz4-Pg'),
+  ...['{"auths": {"ghcr.io": {"auth": "', '_auth=', String.raw`{\"auth\":\"`].map((before) =>
+    sample('basic-auth', base64('ada:sesame'), before + base64('ada:sesame')),
+  ),
   ...['curl -u', 'wget --user', 'http --user'].map((command) =>
     sample('basic-auth', 'opensesame', `${command} aladdin:opensesame https://example.com`),
   ),

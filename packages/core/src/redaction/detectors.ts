@@ -97,6 +97,7 @@ export const detectors: readonly Detector[] = [
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: /(?:\bENV|\bsetx)[ \t]{1,4}\w{0,40}(?:key|token|secret)[ \t]{1,4}/gi, follows: isToken },
   { kind: 'bearer', gate: ['authorization'], pattern: new RegExp(`authorization(?:${assigns})\\\\{0,3}["'\`]?bearer[ \\t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{6,65536})`, 'gid'), accept: unlikeName },
   { kind: 'basic-auth', gate: ['basic'], pattern: /(?<![A-Za-z])basic[ \t]{1,4}(?<secret>[A-Za-z0-9+/_-]{10,65536}={0,2})/gid, accept: isBasicCredential },
+  { kind: 'basic-auth', gate: ['auth'], pattern: new RegExp(`(?<![A-Za-z])auth(?:${assigns})\\\\{0,3}["'\`]?(?<secret>[A-Za-z0-9+/_-]{8,65536}={0,2})`, 'gid'), accept: isBasicCredential },
   { kind: 'basic-auth', gate: ['curl', 'wget', '--user', '--auth'], pattern: /(?<![\w-])(?:-u|--(?:proxy-)?user|--auth)[ =]["']?[^\s:"'[]{1,128}:(?<secret>[^\s"'[]{3,256})/gd, accept: isAccountPassword },
   { kind: 'secret', gate: ['authorization'], pattern: /authorization\\{0,3}["']?[ \t]{0,2}[:=][ \t]{0,2}\\{0,3}["']?[a-z][\w-]{1,20}[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=:-]{16,65536})/gid, accept: isLongOrUnlikeName },
   { kind: 'cookie', gate: ['set-cookie'], pattern: new RegExp(`set-cookie(?:${assigns})\\[?\\s{0,40}\\\\{0,3}["'\`]?[\\w.-]{1,128}=(?<secret>[^\\s;,"'\`\\\\]{1,4096})`, 'gid'), accept: isSession },
@@ -180,10 +181,14 @@ function isShortPassword(value: string): boolean {
 }
 
 /** Whether the value of a member with this name must be hidden. */
-export function isSecretMember(name: string, value: string): 'cookie' | 'password' | 'secret' | undefined {
+export function isSecretMember(
+  name: string,
+  value: string,
+): 'basic-auth' | 'cookie' | 'password' | 'secret' | undefined {
   const evidence: Evidence = { quoted: true, environment: false }
   if (/^(?:set-)?cookies?$/i.test(name)) return holdSession(value) ? 'cookie' : undefined
   if (sessionCookie.test(name)) return isSession(value) ? 'cookie' : undefined
+  if (/^_?auth$/i.test(name)) return isBasicCredential(value) ? 'basic-auth' : undefined
   if (/^pass$|^pw$/i.test(name)) return isShortPassword(value) ? 'password' : undefined
   if (passwordName.test(name) || /_(?:PASS|PW)$/.test(name))
     return isPassword(value, evidence) ? 'password' : undefined

@@ -222,6 +222,7 @@ describe('redactText', () => {
     '=aB3',
     '密码是',
     'api_key=',
+    'auth=a',
     'mysql -u ',
     'redis-cli ',
     'docker login ',
@@ -349,6 +350,19 @@ describe('redactJson', () => {
         'Proxy-Authorization': 'Digest [redacted:secret]',
       },
       authorization: 'required for every request',
+    })
+  })
+
+  it('replaces the account and password of a registry, and not how it is logged in to', () => {
+    const value = {
+      auths: { 'ghcr.io': { auth: btoa('ada:sesame') } },
+      auth: 'password',
+      _auth: btoa('ada:1'),
+    }
+    expect(redactJson(value).value).toEqual({
+      auths: { 'ghcr.io': { auth: '[redacted:basic-auth]' } },
+      auth: 'password',
+      _auth: '[redacted:basic-auth]',
     })
   })
 
