@@ -18,8 +18,6 @@ export interface Assigned {
 
 /** Its end is looked for so far, and not farther: a longer one overflows the pattern's stack. */
 const bareRun = /[^\s"'`,;&<>{}|\\[\]「」“”«»]{1,65536}/y
-/** Longest value without quotes, in UTF-16 units. */
-const longestBare = 4096
 const closingQuotes: Record<string, string> = {
   '"': '"',
   "'": "'",
@@ -43,7 +41,7 @@ export function assignedReader(text: string): (at: number) => Assigned | undefin
       bareRun.lastIndex = start
       run = { start, end: start + (bareRun.exec(text)?.[0].length ?? 0) }
     }
-    return Math.min(run.end, start + longestBare)
+    return run.end
   }
   return (at) => {
     let start = at

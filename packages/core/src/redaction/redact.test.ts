@@ -49,6 +49,11 @@ describe('redactText', () => {
     expect(text.slice(0, 40)).toMatch(/\[redacted:[a-z]+\]/)
   })
 
+  it.each(['token=', 'password: "'])('replaces the whole of a long secret after %s', (before) => {
+    const { text } = redactText(`${before}${'aB3x'.repeat(1500)} next`)
+    expect(text).toMatch(/^\S+ ?"?\[redacted:[a-z]+\] next$/)
+  })
+
   it('lets no run of a pattern go on without end', () => {
     for (const { pattern } of detectors) {
       const bare = pattern.source.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x')
