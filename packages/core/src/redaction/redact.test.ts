@@ -54,6 +54,16 @@ describe('redactText', () => {
     expect(text).toMatch(/^\S+ ?"?\[redacted:[a-z]+\] next$/)
   })
 
+  it.each([
+    [
+      'api_key=abcdefgh12345678 and password=hunter22',
+      'api_key=[redacted:secret] and password=[redacted:password]',
+    ],
+    ['token: abcd1234efgh5678, pwd: hunter22', 'token: [redacted:secret], pwd: [redacted:password]'],
+  ])('ends each of several values where it ends: %s', (text, clean) => {
+    expect(redactText(text).text).toBe(clean)
+  })
+
   it('lets no run of a pattern go on without end', () => {
     for (const { pattern } of detectors) {
       const bare = pattern.source.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x')
