@@ -76,6 +76,7 @@ export const harmlessSamples: readonly string[] = [
   'password: |\n  ask the person',
   'ENV NODE_ENV production',
   'authorization: see docs/authorization-guide.md',
+  `client-certificate-data: ${btoa(`-----BEGIN CERTIFICATE-----\nMIIEowIBAAKCAQEA${'aB3x'.repeat(60)}`)}`,
   'auth: required, "auth": "password", auth=oauth2client',
   'the login form takes password fields',
   '["--verbose", "a-long-name-of-a-branch-1"]',

@@ -150,6 +150,7 @@ export const tokens: SecretSample[] = [
   ),
   sample('jwt', jwt),
   sample('private-key', rsaKey),
+  sample('private-key', base64(rsaKey), `client-key-data: ${base64(rsaKey)}`),
   sample('private-key', `AGE-SECRET-KEY-1${fill(58, upper + digits)}`),
   sample(
     'private-key',

@@ -10,6 +10,7 @@ export const providerKeys: readonly Detector[] = [
     pattern:
       /-----BEGIN ?[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?:[^-]|-(?!----)){0,20000}-----END ?[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s\\→|>]{16,20000})/g,
   },
+  { kind: 'private-key', gate: ['LS0tLS1CRUdJTi'], pattern: /LS0tLS1CRUdJTi[A-Za-z0-9+/]{46,65536}={0,2}/g, accept: isPrivateKey },
   { kind: 'private-key', gate: ['AGE-SECRET-KEY-'], pattern: /AGE-SECRET-KEY-1[0-9A-Z]{20,65536}/g },
   { kind: 'private-key', gate: ['Private-Lines:'], pattern: /Private-Lines: \d{1,4}(?<secret>[A-Za-z0-9+/=\s]{20,20000})/gd },
   { kind: 'jwt', gate: ['eyJ'], pattern: /(?<![A-Za-z0-9])eyJ[\w-]{8,2048}(?:\.[\w-]{8,65536}\.[\w-]{0,65536})?/g, accept: (secret) => secret.includes('.') },
@@ -87,3 +88,8 @@ export const providerKeys: readonly Detector[] = [
   { kind: 'tavily', gate: ['tvly-'], pattern: /tvly-[A-Za-z0-9-]{30,64}/g },
   { kind: 'teams-webhook', gate: ['webhook.office.com'], pattern: /webhook\.office\.com\/webhookb2\/(?<secret>[\w@-]{36,100}\/IncomingWebhook\/[0-9a-f]{32}\/[\w-]{36})/gd },
 ]
+
+/** Whether a key in base64, as Kubernetes keeps them, is no public one. */
+function isPrivateKey(secret: string): boolean {
+  return atob(secret.slice(0, 60)).includes('PRIVATE KEY')
+}
