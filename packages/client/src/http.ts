@@ -111,7 +111,7 @@ export function createHttp(options: HttpOptions): Send {
       } catch (error) {
         if (!given.repeatable || !isWorthAnotherTry(error)) throw error
         // An earlier try got through, and only its answer was lost: it comes within the time for one answer.
-        const most = isStillRunning(error) ? Math.min(retries, 1) * Math.ceil(timeoutMs / 1000) : retries
+        const most = isStillRunning(error) && retries > 0 ? Math.ceil(timeoutMs / 1000) : retries
         if (tried >= most) throw error
         await wait(pauseMs(error, tried), given.signal)
       }

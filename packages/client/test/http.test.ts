@@ -396,6 +396,17 @@ it('asks once where it may not ask again', async () => {
   expect(asked).toBe(1)
 })
 
+it('asks once also where it would wait for ever for an earlier try', async () => {
+  let asked = 0
+  const fetch = (): Response => {
+    if (++asked > 1) throw new Error('asked again')
+    return json({ code: MemoryErrorCode.CONFLICT }, 409, { 'Retry-After': '1' })
+  }
+  const wait = async (): Promise<void> => {}
+  const hub = connectHub({ url: 'https://hub.example', fetch, wait, timeoutMs: Infinity, retries: 0 })
+  expect((await failure(hub.save(memory))).code).toBe(MemoryErrorCode.CONFLICT)
+})
+
 it.each([
   'recall.example.org:x',
   'file:///etc/passwd',
