@@ -195,18 +195,18 @@ const isWorthAnotherTry = (error: unknown): boolean =>
 const isStillRunning = (error: unknown): boolean =>
   isMemoryError(error, MemoryErrorCode.CONFLICT) && error.retryAfterMs !== undefined
 
-/** Longest pause between two tries. If the hub asks for a longer one, the error goes to the caller. */
+/** Longest pause between two tries, without its jitter. If the hub asks for a longer one, the error goes to the caller. */
 const longestPauseMs = 10_000
 
 /**
- * The pause before the next try, with jitter: what the hub asks for, else twice the last one.
+ * The pause before the next try, with jitter: what the hub asks for, else twice the last one, up to the longest.
  *
  * @throws the error itself, when the hub asks for a longer pause than `longestPauseMs`
  */
 function pauseMs(error: unknown, tried: number): number {
   const asked = isMemoryError(error) ? error.retryAfterMs : undefined
   if (asked !== undefined && asked > longestPauseMs) throw error
-  return (asked ?? 200 * 2 ** tried) * (1 + Math.random() / 2)
+  return (asked ?? Math.min(longestPauseMs, 200 * 2 ** tried)) * (1 + Math.random() / 2)
 }
 
 /** What a hub answers: an object with these members. Anything else acknowledges nothing. */

@@ -396,6 +396,20 @@ it('asks once where it may not ask again', async () => {
   expect(asked).toBe(1)
 })
 
+it('lets no pause between many tries grow without end', async () => {
+  const pauses: number[] = []
+  const hub = connectHub({
+    url: 'https://hub.example',
+    fetch: () => json({}, 503),
+    wait: async (milliseconds) => void pauses.push(milliseconds),
+    retries: 12,
+  })
+  expect((await failure(hub.whoami())).code).toBe(MemoryErrorCode.UNAVAILABLE)
+  expect(pauses).toHaveLength(12)
+  expect(pauses.at(-1)).toBeGreaterThanOrEqual(10_000)
+  expect(Math.max(...pauses)).toBeLessThanOrEqual(15_000)
+})
+
 it('asks once also where it would wait for ever for an earlier try', async () => {
   let asked = 0
   const fetch = (): Response => {
