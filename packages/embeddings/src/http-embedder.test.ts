@@ -80,6 +80,15 @@ it.each([
   expect(requests).toHaveLength(tries)
 })
 
+it('tries again after a refusal whose body is broken off', async () => {
+  const broken = (): Response =>
+    new Response(new ReadableStream({ start: (body) => body.error(new Error('reset')) }), { status: 503 })
+  const answers = [broken(), Response.json({ data: [{ index: 0, embedding: [0, 1] }] })]
+  const fetch = async () => answers.shift()
+  const embedder = httpEmbedder({ ...options('http://localhost/v1'), fetch: fetch as never })
+  expect(await embedder.embed(['a'], 'query')).toEqual([Float32Array.of(0, 1)])
+})
+
 it.each([
   [[0, 0], /two vectors the index 0$/],
   [[0, 2], /a vector the index 2, where 2 texts were sent$/],

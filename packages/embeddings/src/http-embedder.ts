@@ -230,7 +230,8 @@ function unitVector(values: readonly number[]): Float32Array {
 
 /** The error for a refused request. It leaves out the body, where servers repeat what they were sent. */
 async function refusal(response: Response, { url }: HttpEmbedderOptions): Promise<Error> {
-  await response.body?.cancel()
+  // The status has told what is wrong, also where the rest of the answer is lost.
+  await response.body?.cancel().catch(() => undefined)
   const message = `the embedding server at ${withoutQuery(url)} answered ${response.status}`
   if (response.status === 401 || response.status === 403) {
     return new MemoryError(`${message}; check the API key`, MemoryErrorCode.UNAUTHENTICATED)
