@@ -96,6 +96,18 @@ it.each(['native', 'wasm'] as const)('%s hears between two runs that it has to s
   await embedder.close?.()
 })
 
+it('lets a call stop that waits for its turn', async () => {
+  const embedder = localEmbedder({ runtime: 'native' })
+  const several = Array.from({ length: 40 }, (_, i) => `text ${i}`)
+  const first = embedder.embed(several, 'document').then(() => 'answered')
+  const stop = new AbortController()
+  const next = embedder.embed(['a'], 'query', { signal: stop.signal }).catch(({ message }) => message)
+  stop.abort(new Error('enough'))
+  expect(await Promise.race([first, next])).toBe('enough')
+  expect(await first).toBe('answered')
+  await embedder.close?.()
+})
+
 it('may be closed twice at once, whatever it is doing', async () => {
   for (const embedder of [localEmbedder({ runtime: 'native' }), workerEmbedder({ runtime: 'native' })]) {
     await embedder.warmUp?.()

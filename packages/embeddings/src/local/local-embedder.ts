@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { bgeSmallEn, type ModelFile, type ModelFiles } from '@recall/model-bge-small-en'
+import { unlessAborted } from '../unless-aborted.ts'
 import { batchByLength } from './batches.ts'
 import { openSession, type Runtime, type Session } from './runtime.ts'
 import { createTokenize, type Tokenize } from './tokenizer.ts'
@@ -78,7 +79,7 @@ export function localEmbedder(options: LocalEmbedderOptions = {}): LocalEmbedder
         )
       })
       queue = answer.catch(() => {})
-      return answer
+      return unlessAborted(answer, signal)
     },
 
     async warmUp() {
