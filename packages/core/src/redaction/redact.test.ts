@@ -28,8 +28,9 @@ describe('redactText', () => {
   })
 
   it('leaves an embedded image alone, for it is longer than any key', () => {
-    const text = `"image": "data:image/png;base64,iVBORw0KGgo${fill(4000)}"`
-    expect(redactText(text).text).toBe(text)
+    const image = `iVBORw0KGgo${fill(4000)}`
+    for (const text of [`"image": "data:image/png;base64,${image}"`, `"image": "${image}"`])
+      expect(redactText(text).text).toBe(text)
   })
 
   it('reads a run of any length, such as an embedded image of ten megabytes', () => {
@@ -135,6 +136,10 @@ describe('redactText', () => {
     expect(redactText(text).counts).toEqual({ github: 2, password: 1 })
     const key = `dapi${fill(32, '0123456789abcdef')}`
     expect(redactText(key + key).counts).toEqual({ databricks: 2 })
+  })
+
+  it('replaces each of many secrets in one text', () => {
+    expect(redactText('password=hunter22\n'.repeat(100)).counts).toEqual({ password: 100 })
   })
 
   it('names the kind of a known shape rather than that of the name before it', () => {
@@ -389,9 +394,11 @@ describe('redactJson', () => {
   it('replaces secrets in member names and keeps the members apart', () => {
     const first = `gh${'p_'}${fill(36)}`
     const second = `gh${'p_'}${fill(36, undefined, 9)}`
-    expect(redactJson({ [first]: 1, [second]: 2 }).value).toEqual({
+    const third = `gh${'p_'}${fill(36, undefined, 11)}`
+    expect(redactJson({ [first]: 1, [second]: 2, [third]: 3 }).value).toEqual({
       '[redacted:github]': 1,
       '[redacted:github] (2)': 2,
+      '[redacted:github] (3)': 3,
     })
   })
 
