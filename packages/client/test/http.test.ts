@@ -362,6 +362,25 @@ it('is aborted by its caller', async () => {
   expect(requests.length).toBeLessThanOrEqual(1)
 })
 
+it.each([
+  ['save', (hub: HubClient, signal: AbortSignal) => hub.save(memory, { signal })],
+  ['search', (hub: HubClient, signal: AbortSignal) => hub.search('q', { signal })],
+  ['get', (hub: HubClient, signal: AbortSignal) => hub.get('1', { signal })],
+  ['cite', (hub: HubClient, signal: AbortSignal) => hub.cite('1', { signal })],
+  ['delete', (hub: HubClient, signal: AbortSignal) => hub.delete('1', { signal })],
+  ['whoami', (hub: HubClient, signal: AbortSignal) => hub.whoami({ signal })],
+  ['rotateKey', (hub: HubClient, signal: AbortSignal) => hub.rotateKey({ signal })],
+])('ends a request to %s when its caller gives up', async (_, call) => {
+  const caller = new AbortController()
+  const fetch = ({ signal }: Request): Promise<Response> =>
+    new Promise((_answer, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason))
+      caller.abort(new Error('given up'))
+    })
+  const hub = connectHub({ url: 'https://hub.example', fetch, timeoutMs: 5000 })
+  await expect(call(hub, caller.signal)).rejects.toThrow('given up')
+})
+
 it('follows no redirect, and says where the hub sends its callers', async () => {
   const moved = new Response(null, { status: 301, headers: { Location: 'https://www.hub.example/x?y' } })
   const { hub, requests } = hubOf([moved])
