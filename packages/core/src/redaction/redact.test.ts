@@ -349,10 +349,12 @@ describe('redactJson', () => {
 
   it('replaces the session of a cookie that a member is named after, and no short value of one', () => {
     const session = fill(26, 'abcdefghijklmnop0123456789')
-    expect(redactJson({ PHPSESSID: session, 'connect.sid': session, session_cookie: 'none' }).value).toEqual({
+    const value = { PHPSESSID: session, 'connect.sid': session, session_cookie: 'none', cookie: 'theme=dark' }
+    expect(redactJson(value).value).toEqual({
       PHPSESSID: '[redacted:cookie]',
       'connect.sid': '[redacted:cookie]',
       session_cookie: 'none',
+      cookie: 'theme=dark',
     })
   })
 
