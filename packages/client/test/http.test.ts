@@ -133,6 +133,28 @@ it('names an option that does not exist', async () => {
   expect(() => connectHub({ url, memory: { redaction: 'reject' } as never })).toThrow('"redaction"')
 })
 
+it('takes nothing for an answer where a hub has nothing', async () => {
+  const { hub } = hubOf([json({ entry: null })])
+  expect(await hub.memory.read('working', 'key')).toBeNull()
+})
+
+it('asks for a memory by its id, whatever stands in it', async () => {
+  const { hub, requests } = hubOf([json({ memory: {} })])
+  await hub.get('../agents/me?a#b')
+  expect(requests[0]?.url).toBe('https://hub.example/below/api/v1/memory/..%2Fagents%2Fme%3Fa%23b')
+})
+
+it('sends no key where there is none yet', async () => {
+  const sent: (string | null)[] = []
+  const fetch = ({ headers }: Request): Response => {
+    sent.push(headers.get('Authorization'))
+    return json({ agent: { id: '1', name: 'ada' }, api_key: 'recall_key' }, 201)
+  }
+  const registered = await registerAgent({ url: 'https://hub.example', fetch }, 'ada')
+  expect(registered).toEqual({ id: '1', name: 'ada', apiKey: 'recall_key' })
+  expect(sent).toEqual([null])
+})
+
 it('says that it sends JSON, and asks for the signals of what it finds where they are wanted', async () => {
   const { hub, requests } = hubOf([json(saved, 201), json({ results: [] })])
   await hub.save(memory)
@@ -298,7 +320,7 @@ it.each([
 
 it('passes on what the hub has against the input', async () => {
   const errors = [
-    { pointer: '#/tags/0', detail: 'is empty' },
+    { pointer: '#/writes/0/tags', detail: 'is empty' },
     { pointer: '#', detail: 'has too few members' },
   ]
   const { hub } = hubOf([json({ code: MemoryErrorCode.INVALID_INPUT, detail: 'no', errors }, 400)])
@@ -306,7 +328,7 @@ it('passes on what the hub has against the input', async () => {
     message: 'no',
     details: {
       issues: [
-        { path: 'tags.0', message: 'is empty' },
+        { path: 'writes.0.tags', message: 'is empty' },
         { path: '', message: 'has too few members' },
       ],
     },
