@@ -96,6 +96,58 @@ it('asks for smaller pages where an answer would be too large', async () => {
   )
 })
 
+it('finds no more than it was asked for where it takes several pages', async () => {
+  const entries = Array.from({ length: 20 }, (_, key) => ({ entry: { key } }))
+  const { store, asked } = storeOf(({ limit, offset }) => {
+    if (Number(limit) > 5) throw tooLarge()
+    return { found: entries.slice(Number(offset), Number(offset) + Number(limit)) }
+  })
+  const query = { ...place, now: 0, limit: 9, offset: 2, sortBy: 'recency', sortOrder: 'desc' } as const
+  expect(await store.find(query as never)).toEqual(entries.slice(2, 11))
+  expect(asked.map(({ body }) => [body.offset, body.limit])).toEqual([
+    [2, 9],
+    [2, 5],
+    [7, 4],
+  ])
+})
+
+it('sends which version is expected, which vectors the units have, and whether the archive is meant', async () => {
+  const { store, asked } = storeOf(() => ({ success: true, entry: null }))
+  const embedding = { model: 'm', vector: [1 / 3], units: [[1 / 3], [1]] }
+  const put = { ...place, key: 'k', value: 1, text: '1', embedding } as never
+  await store.commit([{ put, options: { overwrite: true, now: 7 }, expected: { updatedAt: 3 } }])
+  await store.get({ ...place, key: 'k' }, 7)
+  await store.cold?.get({ ...place, key: 'k' }, 7)
+  const sent = { model: 'm', vector: [0.33333333], units: [[0.33333333], [1]] }
+  expect(asked[0]?.body).toMatchObject({
+    changes: [{ put: { embedding: sent }, expected: { updatedAt: 3 } }],
+  })
+  expect(asked.map(({ body }) => body.archived)).toEqual([false, false, true])
+})
+
+it('repeats what does no more the second time', async () => {
+  const { store, asked } = storeOf(() => ({ success: true, removed: 0, restored: true, stamp: null }))
+  const entry = { ...place, key: 'k', value: 1, text: '1' } as never
+  await store.put(entry, { overwrite: true, now: 7 })
+  await store.put(entry, { overwrite: false, now: 7 })
+  await store.remove({ ...place, key: 'k' })
+  await store.removeAll(place)
+  await store.sweep({ ...place, now: 7, dryRun: false })
+  await store.stamp?.({ ...place, key: 'k' })
+  await store.touch([{ ...place, key: 'k' }], 7)
+  await store.cold?.restore({ ...place, key: 'k' }, 7)
+  expect(asked.map(({ path, repeatable }) => [path.split('/').at(-1), repeatable])).toEqual([
+    ['put', true],
+    ['put', false],
+    ['remove', true],
+    ['remove-all', true],
+    ['sweep', true],
+    ['stamp', true],
+    ['touch', false],
+    ['restore', false],
+  ])
+})
+
 it('reads fewer at once where an answer would be too large', async () => {
   const { store } = storeOf(({ key, keys }) => {
     if (keys === undefined) return { entry: { key } }
