@@ -155,6 +155,17 @@ it('sends no key where there is none yet', async () => {
   expect(sent).toEqual([null])
 })
 
+it('registers no agent a second time', async () => {
+  let asked = 0
+  const fetch = (): Response => {
+    asked++
+    throw new Error('reset')
+  }
+  const registration = registerAgent({ url: 'https://hub.example', fetch, wait: async () => {} }, 'ada')
+  expect((await failure(registration)).code).toBe(MemoryErrorCode.UNAVAILABLE)
+  expect(asked).toBe(1)
+})
+
 it('says that it sends JSON, and asks for the signals of what it finds where they are wanted', async () => {
   const { hub, requests } = hubOf([json(saved, 201), json({ results: [] })])
   await hub.save(memory)
