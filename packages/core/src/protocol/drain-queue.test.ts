@@ -325,6 +325,39 @@ describe('drain', () => {
     expect(await memory.read('long-term', 'key')).toBe('last')
   })
 
+  /** A queue of so many writes, drained into a memory of which each write is told before it is made. */
+  async function drainMany(count: number, onWrite: (key: string) => Promise<void>) {
+    const { memory, queue, time } = openFailing()
+    const telling = {
+      ...memory,
+      async write(...given: Parameters<MemoryManager['write']>) {
+        await onWrite(given[1])
+        return memory.write(...given)
+      },
+    }
+    const fallback = createMemoryFallback({ memory: telling, queue, clock: time.clock, onDegraded: () => {} })
+    const write = { namespace: 'default', scope: 'working', queuedAt: time.clock() } as const
+    for (let i = 0; i < count; i++) await queue.append({ ...write, key: `key ${i}`, value: i })
+    return { fallback, queue }
+  }
+
+  it('keeps no write that was made before the memory was closed', async () => {
+    const { fallback, queue } = await drainMany(3, async (key) => {
+      if (key === 'key 1') throw new MemoryError('closed', MemoryErrorCode.CLOSED)
+    })
+    await expect(fallback.drain()).rejects.toMatchObject({ code: MemoryErrorCode.CLOSED })
+    expect((await queue.items()).map(({ key }) => key)).toEqual(['key 1', 'key 2'])
+  })
+
+  it('takes writes out of the queue while it makes many more', async () => {
+    let waiting = 0
+    const { fallback, queue } = await drainMany(300, async (key) => {
+      if (key === 'key 299') waiting = (await queue.items()).length
+    })
+    await fallback.drain()
+    expect(waiting).toBeLessThanOrEqual(100)
+  })
+
   it('reads the queue a few times, not for each of many writes', async () => {
     const { memory, queue, time } = openFailing()
     let reads = 0
