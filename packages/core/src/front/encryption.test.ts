@@ -85,6 +85,8 @@ describe('createSealer', () => {
   it.each([
     ['a key of another length', () => createSealer(new Uint8Array(16))],
     ['a text for a key', () => createSealer('x'.repeat(32) as never)],
+    ['nothing', () => createSealer(null as never)],
+    ['a ring without keys', () => createSealer({ current: 'a', keys: null } as never)],
     ['a text in a ring', () => createSealer({ current: 'a', keys: { a: 'x'.repeat(32) as never } })],
     ['a current key that is not there', () => createSealer({ current: 'b', keys: { a: bytes(1) } })],
   ])('refuses %s', (_, create) => {

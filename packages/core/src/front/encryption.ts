@@ -44,8 +44,8 @@ const onlyKey = 'default'
  */
 export function createSealer(given: Uint8Array | KeyRing): Sealer {
   const ring = isBytes(given) ? { current: onlyKey, keys: { [onlyKey]: given } } : given
-  if (typeof ring !== 'object') throw badRing('a key is a Uint8Array of 32 bytes, not a text')
-  if (typeof ring.keys !== 'object') throw badRing('a ring has keys by name, and the name of the current one')
+  if (!isObject(ring)) throw badRing('a key is a Uint8Array of 32 bytes, not a text')
+  if (!isObject(ring.keys)) throw badRing('a ring has keys by name, and the name of the current one')
   for (const [name, bytes] of Object.entries(ring.keys)) {
     if (!isBytes(bytes)) throw badRing(`key '${name}' is no Uint8Array`)
     if (bytes.length !== 32) throw badRing(`key '${name}' has ${bytes.length} bytes: AES-256 takes 32`)
@@ -95,6 +95,8 @@ export function createSealer(given: Uint8Array | KeyRing): Sealer {
     },
   }
 }
+
+const isObject = (given: unknown): boolean => typeof given === 'object' && given !== null
 
 const isBytes = (key: unknown): key is Uint8Array => key instanceof Uint8Array
 
