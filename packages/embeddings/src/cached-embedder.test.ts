@@ -112,21 +112,55 @@ it('gives a call its vectors although another one that asked for them was given 
   expect(await patient).toEqual(await fake.embed(['b', 'c', 'a'], 'query'))
 })
 
+it('hands on the signal of a call, also for what it could not keep', async () => {
+  const fake = fakeEmbedder()
+  const signals: (AbortSignal | undefined)[] = []
+  const cached = cachedEmbedder(
+    {
+      ...fake,
+      embed: async (texts, mode, { signal } = {}) => {
+        signals.push(signal)
+        return fake.embed(texts, mode)
+      },
+    },
+    { max: 1 },
+  )
+  const { signal } = new AbortController()
+  await cached.embed(['a', 'b'], 'query', { signal })
+  expect(signals).toEqual([signal, signal])
+})
+
 it('says what its embedder says of itself, also when that is an object of a class', async () => {
   let closes = 0
+  let warmUps = 0
   class Own implements Embedder {
     get model() {
       return 'own'
     }
     readonly dimensions = 64
     readonly maxBatch = 7
+    readonly maxTokens = 512
+    readonly scripts = ['Latin']
+    readonly unrelated = { mean: 0.4, deviation: 0.1 }
     embed = fakeEmbedder().embed
+    async warmUp() {
+      warmUps++
+    }
     async close() {
       closes++
     }
   }
   const cached = cachedEmbedder(new Own())
-  expect(cached).toMatchObject({ model: 'own', dimensions: 64, maxBatch: 7 })
+  expect(cached).toMatchObject({
+    model: 'own',
+    dimensions: 64,
+    maxBatch: 7,
+    maxTokens: 512,
+    scripts: ['Latin'],
+    unrelated: { mean: 0.4, deviation: 0.1 },
+  })
+  await cached.warmUp?.()
+  expect(warmUps).toBe(1)
   await cached.close?.()
   expect(closes).toBe(1)
 })
