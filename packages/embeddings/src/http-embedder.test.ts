@@ -1,7 +1,8 @@
+import { getEventListeners } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { MemoryErrorCode } from '@recall/core'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { httpEmbedder } from './http-embedder.ts'
 
 type Answer = { status?: number; body?: unknown; headers?: Record<string, string>; hang?: boolean }
@@ -69,6 +70,7 @@ it.each([
   [MemoryErrorCode.RATE_LIMITED, { status: 429, body: 'slow down' }, 4],
   [MemoryErrorCode.UNAVAILABLE, { status: 500, body: '' }, 4],
   [MemoryErrorCode.UNAUTHENTICATED, { status: 401, body: 'no' }, 1],
+  [MemoryErrorCode.UNAUTHENTICATED, { status: 403, body: 'no' }, 1],
   [MemoryErrorCode.UNAVAILABLE, { status: 400, body: 'bad model' }, 1],
   [MemoryErrorCode.UNAVAILABLE, { body: { data: [] } }, 1],
   [MemoryErrorCode.UNAVAILABLE, { body: { data: [{ index: 0, embedding: [1, 2, 3] }] } }, 1],
@@ -92,6 +94,7 @@ it('tries again after a refusal whose body is broken off', async () => {
 it.each([
   [[0, 0], /two vectors the index 0$/],
   [[0, 2], /a vector the index 2, where 2 texts were sent$/],
+  [[0, -1], /a vector the index -1, where 2 texts were sent$/],
   [[0], /1 vectors for 2 texts/],
   [[], /0 vectors for 2 texts/],
 ])('says what is wrong with vectors for the texts %j', async (indexes, message) => {
@@ -134,9 +137,22 @@ it('gives up after its time limit and when nobody listens', async () => {
 it('stops when it is told to', async () => {
   const url = await serve(() => ({ hang: true }))
   const stop = new AbortController()
-  const answer = httpEmbedder(options(url)).embed(['a'], 'document', { signal: stop.signal })
+  const embedder = httpEmbedder({ ...options(url), retries: 0 })
+  const answer = embedder.embed(['a'], 'document', { signal: stop.signal })
   stop.abort(new Error('enough'))
   await expect(answer).rejects.toThrow('enough')
+})
+
+it('asks nothing for who has given up already', async () => {
+  let asked = 0
+  const fetch = async () => {
+    asked++
+    return Response.json({})
+  }
+  const embedder = httpEmbedder({ ...options('http://localhost/v1'), fetch: fetch as never })
+  const signal = AbortSignal.abort(new Error('enough'))
+  await expect(embedder.embed(['a'], 'document', { signal })).rejects.toThrow('enough')
+  expect(asked).toBe(0)
 })
 
 it('ends the request under way when it is told to stop', () => {
@@ -151,6 +167,52 @@ it('ends the request under way when it is told to stop', () => {
   expect(asked.map(({ aborted }) => aborted)).toEqual([false])
   stop.abort()
   expect(asked.map(({ aborted }) => aborted)).toEqual([true])
+})
+
+it.each([
+  [429, '3600', 60_000],
+  [503, '30', 30_000],
+])('waits after %i as long as a server asks, at most a minute', async (status, asked, wait) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const answers = [
+    new Response('', { status, headers: { 'retry-after': asked } }),
+    Response.json({ data: [{ index: 0, embedding: [0, 1] }] }),
+  ]
+  const fetch = async () => answers.shift()
+  const { signal } = new AbortController()
+  const embedder = httpEmbedder({ ...options('http://localhost/v1'), fetch: fetch as never })
+  const vectors = embedder.embed(['a'], 'query', { signal })
+  await vi.advanceTimersByTimeAsync(wait - 1)
+  expect(answers).toHaveLength(1)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(answers).toEqual([])
+  expect(await vectors).toHaveLength(1)
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+it('waits twice as long before each further try, where it is not told how long', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+  vi.spyOn(Math, 'random').mockReturnValue(0)
+  onTestFinished(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
+  const asked: number[] = []
+  const fetch = async () => {
+    asked.push(Date.now())
+    return new Response('', { status: 503 })
+  }
+  const embedder = httpEmbedder({
+    url: 'http://localhost/v1',
+    model: 'm',
+    dimensions: 2,
+    fetch: fetch as never,
+  })
+  const refused = expect(embedder.embed(['a'], 'query')).rejects.toThrow('answered 503')
+  await vi.advanceTimersByTimeAsync(10_000)
+  await refused
+  expect(asked.map((at, i) => at - (asked[i - 1] ?? at))).toEqual([0, 250, 500, 1000])
 })
 
 it('waits as long as a server asks, and by itself only where none does', async () => {
@@ -168,18 +230,21 @@ it('waits as long as a server asks, and by itself only where none does', async (
   expect(waits).toEqual([2])
 })
 
-it('sends less at once to a server that takes less', async () => {
-  const url = await serve((input) => (input.length > 10 ? { status: 413 } : good(input)))
-  const embedder = httpEmbedder(options(url))
-  const texts = Array.from({ length: 70 }, (_, i) => 'x'.repeat(i + 1))
-  const vectors = await embedder.embed(texts, 'document')
-  expect(vectors.map(([x, y]) => Math.round((x as number) / (y as number)))).toEqual(
-    texts.map((t) => t.length),
-  )
-  requests.length = 0
-  await embedder.embed(texts, 'document')
-  expect(Math.max(...requests.map(({ input }) => input.length))).toBeLessThanOrEqual(10)
-})
+it.each([400, 413, 422])(
+  'sends less at once to a server that takes less, and says so by %i',
+  async (status) => {
+    const url = await serve((input) => (input.length > 10 ? { status } : good(input)))
+    const embedder = httpEmbedder(options(url))
+    const texts = Array.from({ length: 70 }, (_, i) => 'x'.repeat(i + 1))
+    const vectors = await embedder.embed(texts, 'document')
+    expect(vectors.map(([x, y]) => Math.round((x as number) / (y as number)))).toEqual(
+      texts.map((t) => t.length),
+    )
+    requests.length = 0
+    await embedder.embed(texts, 'document')
+    expect(Math.max(...requests.map(({ input }) => input.length))).toBeLessThanOrEqual(10)
+  },
+)
 
 it('gives up on a text that is refused alone, and goes on sending as many as before', async () => {
   const url = await serve((input) => (input.includes('poison') ? { status: 400 } : good(input)))
@@ -245,6 +310,7 @@ it.each([
   { url: 'localhost:11434/v1' },
   { url: '' },
   { url: 'https://ana:hunter2@localhost/v1' },
+  { url: 'https://hunter2@localhost/v1' },
   { maxBatch: 0 },
   { maxBatch: Number.NaN },
   { timeoutMs: -1 },

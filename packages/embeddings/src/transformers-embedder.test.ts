@@ -20,3 +20,18 @@ it('asks the pipeline in batches, with prefixes and pooling', async () => {
     [['q: c'], { pooling: 'cls', normalize: true }],
   ])
 })
+
+it('asks the pipeline no further when it is told to stop', async () => {
+  const stop = new AbortController()
+  let asked = 0
+  const embedder = transformersEmbedder(
+    async (texts) => {
+      asked++
+      stop.abort(new Error('enough'))
+      return { tolist: () => texts.map(() => [1, 0]) }
+    },
+    { model: 'm', dimensions: 2, maxBatch: 1 },
+  )
+  await expect(embedder.embed(['a', 'b'], 'query', { signal: stop.signal })).rejects.toThrow('enough')
+  expect(asked).toBe(1)
+})
