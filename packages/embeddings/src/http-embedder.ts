@@ -296,15 +296,15 @@ const unavailable = (message: string, cause?: unknown): MemoryError =>
 
 const doubling = (attempt: number): number => 250 * 2 ** (attempt - 1) * (1 + Math.random())
 
+/** Ends early for who has given up. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     const timer = setTimeout(done, ms)
     signal?.addEventListener('abort', done, { once: true })
     function done(): void {
       clearTimeout(timer)
       signal?.removeEventListener('abort', done)
-      if (signal?.aborted) reject(signal.reason)
-      else resolve()
+      resolve()
     }
   })
 }
