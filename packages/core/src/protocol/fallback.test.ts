@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { openFailing } from '../../test/failing-memory.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import { createSealer, type Envelope } from '../front/encryption.ts'
 import { createMemoryFallback, type Degradation } from './fallback.ts'
 import { createInMemoryQueue } from './write-queue.ts'
 
@@ -161,6 +163,27 @@ describe('writeWithDegradation', () => {
       const write = fallback.writeWithDegradation('long-term', 'diary', 'x', { encrypt: true, ...found })
       await expect(write).rejects.toMatchObject({ code: MemoryErrorCode.INVALID_INPUT })
     }
+    expect(await queue.items()).toHaveLength(1)
+  })
+
+  it('seals what it queues for the queue alone', async () => {
+    const encryptionKey = new Uint8Array(32)
+    const { fallback, queue, failWith } = openFailing({ encryptionKey })
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'diary', 'private words', { encrypt: true })
+    const [item] = await queue.items()
+    const address = { namespace: 'default', scope: 'long-term', key: 'diary' } as const
+    const opened = createSealer(encryptionKey).open(address, item?.value as Envelope)
+    await expect(opened).rejects.toMatchObject({ code: MemoryErrorCode.CORRUPTION })
+  })
+
+  it('refuses a value behind one that waits that has no longer its form without its secrets', async () => {
+    const schemas = { 'long-term': { login: z.object({ password: z.string().max(12) }) } }
+    const { fallback, queue, failWith } = openFailing({ schemas })
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'login', { password: 'none' })
+    const write = fallback.writeWithDegradation('long-term', 'login', { password: 'hunter2hunt' })
+    await expect(write).rejects.toMatchObject({ code: MemoryErrorCode.INVALID_INPUT })
     expect(await queue.items()).toHaveLength(1)
   })
 

@@ -206,6 +206,16 @@ describe('createPatternMatcher', () => {
   })
 })
 
+it('finds patterns by words where a store takes no vectors', async () => {
+  const sound = createInMemoryStore()
+  const memory = createMemoryManager({
+    stores: { ...sound, capabilities: { ...sound.capabilities, semantic: false } },
+  })
+  await memory.write('long-term', 'words', 'plain words')
+  const matcher = createPatternMatcher(memory, { embed: async () => [1, 0] })
+  expect(await matcher.findMatchingPatterns({ description: 'words' })).toMatchObject([{ key: 'words' }])
+})
+
 describe('createLearningRetriever', () => {
   it('groups the lessons of episodes that shared a tool, counts them and drops repeats', async () => {
     const { memory, time } = open()
