@@ -164,6 +164,20 @@ describe('createCleanupScheduler', () => {
     expect(pending.size).toBe(0)
   })
 
+  it('plans no more turns when it is stopped during one that it planned', async () => {
+    const { open, pass, turns, pending, stores } = setUp()
+    const { scheduler } = open()
+    const { sweep } = stores
+    stores.sweep = (selection) => {
+      void scheduler.stop()
+      return sweep(selection)
+    }
+    scheduler.start()
+    await pass(6 * minute)
+    expect(turns).toMatchObject([{ task: 'expire', outcome: 'done' }])
+    expect(pending.size).toBe(0)
+  })
+
   it('may be stopped by whoever is told of a turn', async () => {
     const { memory } = setUp().open()
     const scheduler = createCleanupScheduler(memory, { onTurn: () => scheduler.stop() })
