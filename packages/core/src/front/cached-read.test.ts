@@ -193,6 +193,22 @@ it('counts the accesses of each scope of a store by themselves', async () => {
   ])
 })
 
+it('counts every access, also those made while others could not be counted', async () => {
+  const { stores, memory } = cached()
+  await memory.write('long-term', 'key', 1)
+  await memory.read('long-term', 'key')
+  await memory.read('long-term', 'key')
+  const { touch } = stores
+  stores.touch = async () => {
+    stores.touch = touch
+    await memory.read('long-term', 'key')
+    throw new Error('away')
+  }
+  await expect(memory.exists('long-term', 'key')).rejects.toThrow('away')
+  const record = await memory.read('long-term', 'key', { includeMetadata: true })
+  expect(record?.metadata.accessCount).toBe(4)
+})
+
 it('closes a store that cannot count, and keeps it from no other one', async () => {
   const stores = { broken: createInMemoryStore(), sound: createInMemoryStore() }
   const close = vi.spyOn(stores.broken, 'close')

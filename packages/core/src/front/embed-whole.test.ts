@@ -38,6 +38,8 @@ it('hears the end of a long text, and weighs its parts by their length', async (
   expect(vector[1]).toBeGreaterThan(0.1)
   expect(vector[0]).toBeGreaterThan(vector[1] as number)
   expect(Math.hypot(...vector)).toBeCloseTo(1, 5)
+  const [hardly = []] = await embedWhole(embedder, [`${'a '.repeat(150)}b`], 'document')
+  expect(hardly[1]).toBeLessThan(0.1)
 })
 
 it('asks for no more parts at once than the model handles', async () => {

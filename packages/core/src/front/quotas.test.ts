@@ -253,3 +253,16 @@ it('restores from the archive only what fits, and leaves the rest there', async 
   await memory.delete('episodic', 'new')
   expect(await memory.restore('episodic', 'old')).toBe(true)
 })
+
+it('says why a full scope makes no room where its store removes nothing', async () => {
+  const sound = createInMemoryStore()
+  const policies = { quotas: { 'short-term': 1000 } }
+  const commit = async (): Promise<void> => {
+    throw new MemoryError('away', MemoryErrorCode.UNAVAILABLE)
+  }
+  const memory = createMemoryManager({ stores: { ...sound, commit }, policies })
+  for (let i = 0; i < 10; i++) await memory.write('short-term', `key ${i}`, 'x'.repeat(98))
+  await expect(memory.write('short-term', 'next', 'x')).rejects.toMatchObject({
+    code: MemoryErrorCode.UNAVAILABLE,
+  })
+})
