@@ -68,6 +68,12 @@ it('leaves nothing out, tears no character, and gives no more than the model rea
   )
 })
 
+it('gives of a blank text no more than the model reads', async () => {
+  const { embedder, calls } = recording({ maxTokens: 2 })
+  expect(await embedWhole(embedder, ['  \n\n  \n', ''], 'document')).toHaveLength(2)
+  expect(calls).toEqual([['  \n\n  ', '']])
+})
+
 it('tells what the model cannot read apart by its words', async () => {
   const { embedder, calls } = recording({ maxTokens: 100 })
   const texts = ['a', 'Где течёт пул?', 'b', 'Сборка падает']

@@ -72,7 +72,7 @@ function partsOf(text: string, maxTokens: number | undefined): string[] {
     rest = rest.slice(end)
   }
   const worded = parts.filter((part) => part.trim() !== '')
-  return worded.length > 0 ? worded : [text]
+  return worded.length > 0 ? worded : [parts[0] ?? text]
 }
 
 /** Where a part has to end that begins with the text. About three characters of ASCII, or one other, make a token. */
