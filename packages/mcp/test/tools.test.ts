@@ -244,6 +244,18 @@ it('forgets what it has no key to read', async () => {
   expect(await sealed.exists('long-term', 'fact:sealed')).toBe(false)
 })
 
+it('leaves it to its host to forget all that is kept of a memory, where it is told how', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  await memory.write('episodic', 'conversation:1', 'The heron.')
+  const forgotten: string[][] = []
+  const forget = async (...given: string[]): Promise<void> => void forgotten.push(given)
+  const server = createMcpFetch({ optionsFor: () => ({ memory, forget }) })
+  const args = { key: 'conversation:1', scope: 'episodic' }
+  await server.fetch(modern('tools/call', { name: 'memory_forget', arguments: args }, 'memory_forget'))
+  expect(forgotten).toEqual([['episodic', 'conversation:1']])
+  expect(await memory.exists('episodic', 'conversation:1')).toBe(true)
+})
+
 it('tells which project a session worked in, and of the latest five where no number is given', async () => {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
   for (let day = 1; day <= 6; day++) {
