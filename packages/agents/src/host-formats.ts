@@ -5,6 +5,7 @@ import { isClaudeCodeLine } from './claude-code/transcript-line.ts'
 import { listCodexHelpers } from './codex/list-helpers.ts'
 import { isRolloutLine, readRollout } from './codex/read-rollout.ts'
 import { isCopilotEvent, readCopilotEvents } from './copilot/read-events.ts'
+import { listCursorHelpers } from './cursor/list-helpers.ts'
 import { isCursorLine, readCursorTranscript } from './cursor/read-transcript.ts'
 import { listGeminiHelpers } from './gemini/list-helpers.ts'
 import { isChatLine, readChatLines } from './gemini/read-chat.ts'
@@ -36,7 +37,12 @@ export const hostFormats: readonly HostFormat[] = [
     listHelpers: listCodexHelpers,
   },
   { name: 'Copilot CLI events (JSONL)', isLine: isCopilotEvent, read: readCopilotEvents },
-  { name: 'Cursor transcript (JSONL)', isLine: isCursorLine, read: readCursorTranscript },
+  {
+    name: 'Cursor transcript (JSONL)',
+    isLine: isCursorLine,
+    read: readCursorTranscript,
+    listHelpers: listCursorHelpers,
+  },
   {
     name: 'Gemini CLI chat (JSON or JSONL)',
     isLine: isChatLine,

@@ -5,6 +5,7 @@ import { isMemoryError } from '@recall/core'
 import { claudeCodeFolder } from './claude-code/target.ts'
 import { codexFolder } from './codex/target.ts'
 import { copilotFolder } from './copilot/target.ts'
+import { cursorTranscriptFolders } from './cursor/transcript-folders.ts'
 import { geminiFolder } from './gemini/target.ts'
 import { listConversations } from './list-conversations.ts'
 import { opencodeDatabases } from './opencode/databases.ts'
@@ -33,6 +34,7 @@ export function sessionSources(machine: {
     join(codexFolder(machine), 'archived_sessions'),
     join(geminiFolder(machine), 'tmp'),
     join(copilotFolder(machine), 'session-state'),
+    ...cursorTranscriptFolders(machine),
     ...opencodeDatabases(machine),
   ].filter((path) => existsSync(path))
 }

@@ -45,6 +45,16 @@ it('finds the transcript where a host does not name it, and nowhere else', () =>
   expect(find({ session_id: 's', transcript_path: null, turn_id: 't' })).toBeUndefined()
 })
 
+it('knows where Cursor keeps transcripts: in the folders of projects that have some', async () => {
+  const home = await temporaryFolder()
+  expect(sessionSources({ home, env: {} })).toEqual([])
+  for (const folder of ['p/agent-transcripts', 'q/terminals', 'r/agent-transcripts/s1'])
+    mkdirSync(join(home, '.cursor/projects', folder), { recursive: true })
+  const found = ['p', 'r'].map((project) => join(home, '.cursor/projects', project, 'agent-transcripts'))
+  expect(sessionSources({ home, env: {} })).toEqual(found)
+  expect(sessionSources({ home, env: { CURSOR_CONFIG_DIR: '/nowhere' } })).toEqual([])
+})
+
 it('finds a session of OpenCode in the database that was written last, or in the one that OPENCODE_DB names', async () => {
   const home = await temporaryFolder()
   const folder = join(home, 'data', 'opencode')

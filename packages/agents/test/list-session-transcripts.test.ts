@@ -130,6 +130,25 @@ it('finds a Codex session and its helper that the host has compressed', async ()
   expect(sessionId).toBe('c1')
 })
 
+it.each(['s1/s1.jsonl', 's1.jsonl'])('lists a Cursor session with its helpers: %s', async (session) => {
+  const line = jsonLines({ role: 'user', message: { content: 'paint it' } })
+  const helpers = ['s1/subagents/h1.jsonl', 's1/subagents/h2.jsonl']
+  const { root, list } = await folderOf({
+    [session]: line,
+    's2/s2.jsonl': line,
+    's1/subagents/notes.txt': 'x',
+    ...Object.fromEntries(helpers.map((helper) => [helper, line])),
+  })
+  expect(await list(session)).toEqual([session, ...helpers])
+  expect(await list('s2/s2.jsonl')).toEqual(['s2/s2.jsonl'])
+  const ids = await Promise.all([session, ...helpers].map((path) => openTranscript(join(root, path))))
+  expect(ids.map(({ sessionId, parent }) => [sessionId, parent])).toEqual([
+    ['s1', undefined],
+    ['s1/h1', 's1'],
+    ['s1/h2', 's1'],
+  ])
+})
+
 it('lists an OpenCode session with its helpers and theirs', async () => {
   const path = join(await temporaryFolder(), 'opencode.db')
   const database = new DatabaseSync(path)

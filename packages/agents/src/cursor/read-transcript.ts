@@ -1,4 +1,4 @@
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, Message } from '@recall/core'
 import { toMessages } from '../neutral/to-message.ts'
 import { isRecord } from '../reading/content-blocks.ts'
@@ -6,6 +6,7 @@ import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'
+import { helpersFolder } from './list-helpers.ts'
 
 /** Whether a JSON line can only come from a transcript of Cursor: a role beside a message, and no `type`. */
 export function isCursorLine(value: unknown): value is { role: string; message: { content: unknown } } {
@@ -18,10 +19,17 @@ export function isCursorLine(value: unknown): value is { role: string; message: 
   )
 }
 
-/** Reads a transcript (JSON Lines). Only prompts have a time; the file is named after the session. */
+/** Reads a transcript (JSON Lines). Only prompts have a time; the file is named after the session, or the helper. */
 export async function readCursorTranscript(path: string): Promise<Conversation> {
   const facts: ConversationFacts = { skipped: {} }
-  return { sessionId: basename(path, '.jsonl'), facts, messages: readMessages(path, facts) }
+  return { ...identityOf(path), facts, messages: readMessages(path, facts) }
+}
+
+function identityOf(path: string): Pick<Conversation, 'sessionId' | 'parent'> {
+  const id = basename(path, '.jsonl')
+  if (basename(dirname(path)) !== helpersFolder) return { sessionId: id }
+  const parent = basename(dirname(dirname(path)))
+  return { sessionId: `${parent}/${id}`, parent }
 }
 
 async function* readMessages(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {

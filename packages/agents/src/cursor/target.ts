@@ -6,15 +6,16 @@ import { ownFile } from '../install/own-file.ts'
 import { skillText } from '../install/protocol.ts'
 import type { Surroundings, Target } from '../install/target.ts'
 
-const folderOf = ({ env, home }: Surroundings): string => env.CURSOR_CONFIG_DIR || join(home, '.cursor')
+export const cursorFolder = ({ env, home }: Pick<Surroundings, 'env' | 'home'>): string =>
+  env.CURSOR_CONFIG_DIR || join(home, '.cursor')
 
 /** The host has no rules file for a user, so the protocol is a skill. */
 export const cursorTarget: Target = {
   name: 'cursor',
   title: 'Cursor',
-  isInstalled: (machine) => machine.exists(folderOf(machine)),
+  isInstalled: (machine) => machine.exists(cursorFolder(machine)),
   edits(machine, wiring) {
-    const folder = folderOf(machine)
+    const folder = cursorFolder(machine)
     const events: [string, HookEvent][] = [
       ['sessionStart', 'session-start'],
       ['beforeSubmitPrompt', 'prompt'],
