@@ -1,4 +1,5 @@
 import type { Conversation } from '@recall/core'
+import { listOrigins } from './claude-code/forks.ts'
 import { listClaudeCodeHelpers } from './claude-code/list-helpers.ts'
 import { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
 import { isClaudeCodeLine } from './claude-code/transcript-line.ts'
@@ -21,6 +22,8 @@ export interface HostFormat {
   read(path: string): Promise<Conversation>
   /** The transcripts of the helpers of the session with this id, where they are files of their own. */
   listHelpers?(path: string, id: string): Promise<string[]>
+  /** The transcripts of sessions that hold what a session was forked from, where it is not read with it. */
+  listOrigins?(path: string): Promise<string[]>
 }
 
 export const hostFormats: readonly HostFormat[] = [
@@ -29,6 +32,7 @@ export const hostFormats: readonly HostFormat[] = [
     isLine: isClaudeCodeLine,
     read: readClaudeCodeTranscript,
     listHelpers: listClaudeCodeHelpers,
+    listOrigins,
   },
   {
     name: 'Codex rollout (JSONL)',

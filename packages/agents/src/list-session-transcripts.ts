@@ -3,8 +3,8 @@ import { listOpencodeSession } from './opencode/read-session.ts'
 import { isJson, splitAddress } from './reading/one-of-many.ts'
 
 /**
- * A session's transcript, then those of the helpers that it started and of theirs. A host may also keep them in the
- * session's own transcript, which is then alone.
+ * A session's transcript, then those of the helpers that it started and of theirs, then those of sessions that it was
+ * forked from. A host may also keep them in the session's own transcript, which is then alone.
  *
  * @param path a file, or an address as `listImportable` returns it
  * @throws MemoryError when the session, or the place of its helpers, cannot be read
@@ -12,8 +12,18 @@ import { isJson, splitAddress } from './reading/one-of-many.ts'
 export async function listSessionTranscripts(path: string): Promise<string[]> {
   const address = splitAddress(path)
   if (address !== null) return isJson(address.file) ? [path] : listOpencodeSession(address.file, address.id)
+  const found = new Set<string>()
+  await addTranscripts(found, path)
+  return [...found]
+}
+
+async function addTranscripts(found: Set<string>, path: string): Promise<void> {
+  if (found.has(path)) return
+  found.add(path)
   const host = await recogniseHost(path)
-  if (host?.listHelpers === undefined) return [path]
+  if (host?.listHelpers === undefined) return
   const { sessionId } = await host.read(path)
-  return [path, ...(await host.listHelpers(path, sessionId.slice(sessionId.lastIndexOf('/') + 1)))]
+  for (const helper of await host.listHelpers(path, sessionId.slice(sessionId.lastIndexOf('/') + 1)))
+    found.add(helper)
+  for (const origin of (await host.listOrigins?.(path)) ?? []) await addTranscripts(found, origin)
 }

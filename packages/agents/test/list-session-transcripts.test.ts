@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it } from 'vitest'
 import { listImportable, listSessionTranscripts, openTranscript } from '../src/index.ts'
-import { jsonLines, temporaryFolder, zstandard } from './support.ts'
+import { jsonLines, messagesOf, temporaryFolder, zstandard } from './support.ts'
 
 /** Lists the transcripts of sessions in a folder with these files. */
 async function folderOf(files: Record<string, string | Buffer>) {
@@ -128,6 +128,43 @@ it('finds a Codex session and its helper that the host has compressed', async ()
   expect(await listImportable(root)).toEqual([join(root, session), join(root, helper)])
   const { sessionId } = await openTranscript(join(root, session))
   expect(sessionId).toBe('c1')
+})
+
+it('lists with a forked Claude Code session those that it was forked from, and reads each turn with one of them', async () => {
+  const say = (uuid: string, sessionId: string, forkedFrom?: string) => ({
+    type: 'user',
+    uuid,
+    sessionId,
+    message: { role: 'user', content: uuid },
+    ...(forkedFrom === undefined ? {} : { forkedFrom: { sessionId: forkedFrom, messageUuid: uuid } }),
+  })
+  const title = { type: 'custom-title', customTitle: 'x', sessionId: 'c' }
+  const { root, list } = await folderOf({
+    'p/a.jsonl': jsonLines(say('a1', 'a'), say('a2', 'a')),
+    'p/b.jsonl': jsonLines(say('a1', 'b', 'a'), say('b1', 'b')),
+    'p/c.jsonl': jsonLines(title, say('a1', 'c', 'b'), say('b1', 'c', 'b'), say('c1', 'c')),
+    'p/gone.jsonl': jsonLines(say('x1', 'gone', 'x'), say('g1', 'gone')),
+    'p/out.jsonl': jsonLines(say('a1', 'out', '../p/a'), say('o1', 'out')),
+    'p/itself.jsonl': jsonLines(say('i1', 'itself', 'itself'), say('a1', 'itself', 'a')),
+    'p/a/subagents/agent-a77.jsonl': jsonLines({ ...say('h1', 'a'), isSidechain: true, agentId: 'a77' }),
+  })
+  const said = async (name: string): Promise<string[]> =>
+    (await messagesOf(await openTranscript(join(root, 'p', name)))).map(({ id }) => id)
+  const ofA = ['p/a.jsonl', 'p/a/subagents/agent-a77.jsonl']
+  expect(await list('p/c.jsonl')).toEqual(['p/c.jsonl', 'p/b.jsonl', ...ofA])
+  expect(await list('p/a.jsonl')).toEqual(ofA)
+  for (const alone of ['p/gone.jsonl', 'p/out.jsonl', 'p/itself.jsonl'])
+    expect(await list(alone)).toEqual([alone])
+  expect([await said('a.jsonl'), await said('b.jsonl'), await said('c.jsonl')]).toEqual([
+    ['a1', 'a2'],
+    ['b1'],
+    ['c1'],
+  ])
+  // Where the other transcript is gone, nothing else has what was said before.
+  expect([await said('gone.jsonl'), await said('out.jsonl')]).toEqual([
+    ['x1', 'g1'],
+    ['a1', 'o1'],
+  ])
 })
 
 it.each(['s1/s1.jsonl', 's1.jsonl'])('lists a Cursor session with its helpers: %s', async (session) => {

@@ -3,6 +3,7 @@ import type { Conversation, ConversationFacts, Message } from '@recall/core'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import type { ReadLinesOptions } from '../reading/read-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
+import { originOf } from './forks.ts'
 import { isNotItsOwn } from './lines-of-helper.ts'
 import { createQueuedPrompts } from './queued-prompts.ts'
 import { createTitle } from './title.ts'
@@ -20,7 +21,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
  * thought, tool uses and tool results, in file order, each `uuid` once. A file cut off anywhere yields a prefix
  * of the messages. Damaged lines are skipped and counted in `facts.skipped`. A helper's transcript gets the id
  * `<session id>/<agent id>` and `parent`; what it copied from its session is left out, and all of it where the host
- * started the helper for itself.
+ * started the helper for itself. What a forked session copied is left out where the other's transcript lies beside it.
  *
  * @throws MemoryError NOT_FOUND, FORBIDDEN or INVALID_INPUT when the file cannot be opened
  */
@@ -48,13 +49,14 @@ async function* readMessages(
   const title = createTitle(sessionId)
   const isHelper = parent !== undefined
   const isLeftOut = isHelper ? isNotItsOwn(sessionId.slice(parent.length + 1)) : () => false
+  const findOrigin = originOf(path)
   const seen = new Set<string>()
 
   for await (const { number, line } of readTranscriptLines(path, skip, options)) {
     title.onLine(line)
     facts.title = title.best()
     facts.project ??= line.cwd
-    if (isLeftOut(line)) continue
+    if (isLeftOut(line) || findOrigin(line) !== undefined) continue
     if (line.uuid !== undefined && seen.has(line.uuid)) continue
     const messages = toMessages(line, { fallbackId: `line-${number}`, isHelper, queue, skip })
     // A line that yielded nothing may be a damaged copy of a later one with the same uuid.
