@@ -45,6 +45,23 @@ it('finds the transcript where a host does not name it, and nowhere else', () =>
   expect(find({ session_id: 's', transcript_path: null, turn_id: 't' })).toBeUndefined()
 })
 
+it.each([
+  ['where is the pool?', 'where is the pool?'],
+  ['<system-reminder>x</system-reminder>where is the pool?', 'where is the pool?'],
+  ['<task-notification><summary>Done.</summary></task-notification>', ''],
+  ['Another Claude session sent a message:\n<agent-message from="a">The pool leaks.</agent-message>', ''],
+])('takes for a prompt of Claude Code what a person typed of %j', (prompt, typed) => {
+  const payload = { session_id: 's', hook_event_name: 'UserPromptSubmit', prompt }
+  expect(parseHookInput(JSON.stringify(payload))).toMatchObject({ host: 'claude', prompt: typed })
+})
+
+it('takes for a prompt of Codex the request, without the files that are open', () => {
+  const prompt =
+    '# Context from my IDE setup:\n\n## Active file: a.ts\n\n## My request for Codex:\nwhere is it?'
+  const payload = { session_id: 's', turn_id: 't', hook_event_name: 'UserPromptSubmit', prompt }
+  expect(parseHookInput(JSON.stringify(payload))).toMatchObject({ host: 'codex', prompt: 'where is it?' })
+})
+
 it('knows where Cursor keeps transcripts: in the folders of projects that have some', async () => {
   const home = await temporaryFolder()
   expect(sessionSources({ home, env: {} })).toEqual([])

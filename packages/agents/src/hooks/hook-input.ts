@@ -1,3 +1,5 @@
+import { separateMarkup } from '../claude-code/separate-markup.ts'
+import { requestIn } from '../codex/request-in-text.ts'
 import { withoutHookContext } from '../gemini/hook-context.ts'
 import { isRecord } from '../reading/content-blocks.ts'
 import { parseJson } from '../reading/read-json-lines.ts'
@@ -14,7 +16,7 @@ export interface HookInput {
   cwd?: string
   /** Why a session starts: `startup`, `resume`, `clear`, `compact` or `fork`. */
   source?: string
-  /** What was typed, without what a host puts before it. */
+  /** What was typed, without what a host puts around it; empty when nothing was. */
   prompt?: string
   compactSummary?: string
 }
@@ -43,10 +45,23 @@ export function parseHookInput(text: string): HookInput | null {
     transcriptPath: string('transcript_path', 'transcriptPath'),
     cwd: string('cwd') ?? (Array.isArray(roots) && typeof roots[0] === 'string' ? roots[0] : undefined),
     source: string('source'),
-    prompt: prompt && host === 'gemini' ? withoutHookContext(prompt) : prompt,
+    prompt: prompt && typedIn(prompt, host),
     compactSummary: string('compact_summary'),
   }
   return { host, sessionId, ...defined(fields) }
+}
+
+function typedIn(prompt: string, host: Host): string {
+  switch (host) {
+    case 'claude':
+      return separateMarkup(prompt).said
+    case 'codex':
+      return requestIn(prompt)
+    case 'gemini':
+      return withoutHookContext(prompt)
+    default:
+      return prompt
+  }
 }
 
 function hostOf(payload: Record<string, unknown>): Host {
