@@ -21,6 +21,10 @@ it.each([
   ' <hook_prompt>go on',
   '<codex_internal_context>',
   '<GOAL_CONTEXT>',
+  '<external_notes>x</external_notes>',
+  'Warning: apply_patch was requested via exec_command. Use the apply_patch tool instead of exec_command.',
+  'Warning: The maximum number of unified exec processes you can keep open is 60',
+  'Warning: Your account was flagged for potentially high-risk cyber activity',
 ])('takes for no words of a person: %j', (text) => {
   expect(typedOf(text)).toBe(0)
   expect(typedOf(text, 'user.text')).toBe(1)
@@ -31,6 +35,7 @@ it.each([
   'I read: <hook_prompt>',
   '<skills> is a tag of mine',
   'See # AGENTS.md instructions',
+  'Warning: this is what I see. Why?',
 ])('takes for words of a person: %j', (text) => {
   expect(typedOf(text)).toBe(1)
 })

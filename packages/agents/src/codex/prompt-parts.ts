@@ -11,7 +11,8 @@ const injected =
 const madeByHost = /^(?:agents_md|environments|hooks|host_skills|permissions|skills?)\./
 
 /** What the host says in a person's place: what helpers answered, why a hook lets a turn go on, what a goal is. */
-const saidByHost = /^\s*<(?:subagent_notification|hook_prompt|codex_internal_context|goal_context)\b/i
+const saidByHost =
+  /^\s*(?:<(?:subagent_notification|hook_prompt|codex_internal_context|goal_context|external_\w+)\b|Warning: (?:The maximum number of unified exec processes you can|apply_patch was requested via |Your account was flagged for potentially))/i
 /** Kinds of parts that a person may have typed; one that is not here, and newer than this, is the host's. */
 const typedKind = /^(?:user[._]|images\.|audio\.|unknown$|$)/
 
