@@ -1,9 +1,10 @@
 import type { Conversation } from '@recall/core'
-import { listOrigins } from './claude-code/forks.ts'
+import { listClaudeCodeOrigins } from './claude-code/forks.ts'
 import { listClaudeCodeHelpers } from './claude-code/list-helpers.ts'
 import { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
 import { isClaudeCodeLine } from './claude-code/transcript-line.ts'
 import { listCodexHelpers } from './codex/list-helpers.ts'
+import { listCodexOrigins } from './codex/list-origins.ts'
 import { isRolloutLine, readRollout } from './codex/read-rollout.ts'
 import { isCopilotEvent, readCopilotEvents } from './copilot/read-events.ts'
 import { listCursorHelpers } from './cursor/list-helpers.ts'
@@ -32,13 +33,14 @@ export const hostFormats: readonly HostFormat[] = [
     isLine: isClaudeCodeLine,
     read: readClaudeCodeTranscript,
     listHelpers: listClaudeCodeHelpers,
-    listOrigins,
+    listOrigins: listClaudeCodeOrigins,
   },
   {
     name: 'Codex rollout (JSONL)',
     isLine: isRolloutLine,
     read: readRollout,
     listHelpers: listCodexHelpers,
+    listOrigins: listCodexOrigins,
   },
   { name: 'Copilot CLI events (JSONL)', isLine: isCopilotEvent, read: readCopilotEvents },
   {

@@ -103,6 +103,27 @@ it('finds the helpers of a Codex session among the sessions that began after it'
   expect(await list('sessions/2026/11/21/renamed.jsonl')).toEqual(['sessions/2026/11/21/renamed.jsonl'])
 })
 
+it('lists with a forked Codex session the one on whose history it builds, and none for one that was wound back', async () => {
+  const rollout = (day: number, id: string) =>
+    `sessions/2026/11/${day}/rollout-2026-11-${day}T09-00-00-${id}.jsonl`
+  const meta = (id: string, origin?: string) =>
+    jsonLines({
+      type: 'session_meta',
+      payload: { id, ...(origin === undefined ? {} : { history_base: { thread_id: origin } }) },
+    })
+  const [first, again] = [rollout(18, 'c1'), rollout(19, 'c1_r2')]
+  const { list } = await folderOf({
+    [first]: meta('c1'),
+    [again]: meta('c1', 'c1'),
+    [rollout(20, 'c2')]: meta('c2', 'c1'),
+    [rollout(21, 'c3')]: meta('c3', 'c2'),
+    [rollout(22, 'c4')]: meta('c4', 'gone'),
+    [rollout(23, 'ac1')]: meta('ac1'),
+  })
+  expect(await list(rollout(21, 'c3'))).toEqual([rollout(21, 'c3'), rollout(20, 'c2'), first, again])
+  for (const alone of [again, rollout(22, 'c4')]) expect(await list(alone)).toEqual([alone])
+})
+
 it('finds the helpers of a Codex session also in a folder of a person, but not in those below it', async () => {
   const source = { subagent: { thread_spawn: { parent_thread_id: 'c1' } } }
   const rollout = (payload: { id: string; source?: object }) => jsonLines({ type: 'session_meta', payload })

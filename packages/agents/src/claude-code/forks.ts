@@ -25,7 +25,7 @@ export function originOf(path: string): (line: TranscriptLine) => string | undef
 }
 
 /** The transcripts that a session was forked from, without theirs: what it copied from them is not read with it. */
-export async function listOrigins(path: string): Promise<string[]> {
+export async function listClaudeCodeOrigins(path: string): Promise<string[]> {
   const findOrigin = originOf(path)
   const origins = new Set<string>()
   for await (const { value } of readJsonLines(path, () => {})) {
