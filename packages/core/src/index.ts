@@ -134,6 +134,7 @@ export {
   conversationKey,
   conversationType,
   editedSummaryKey,
+  lastAnswerMark,
   sessionSummaryKey,
   sessionSummaryType,
   windowNotesKey,

@@ -9,6 +9,9 @@ export const windowNoteType = 'note'
 /** Entry type of a session summary in the rolling window, in scope `short-term` under `session:<session id>`. */
 export const sessionSummaryType = 'session-summary'
 
+/** Begins the paragraph of a session in the rolling window that tells the assistant's last answer. */
+export const lastAnswerMark = 'Last answer: '
+
 /** Key of a session's archive. The parts of a long session are counted from 1, and the first has no number. */
 export const conversationKey = (sessionId: string, part = 1): string =>
   `conversation:${sessionId}${part > 1 ? `#${part}` : ''}`

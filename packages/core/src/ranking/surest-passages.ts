@@ -1,5 +1,5 @@
 import type { MatchedPassage, MemoryMatch } from '../memory-manager.ts'
-import { sessionSummaryType } from '../session-keys.ts'
+import { lastAnswerMark, sessionSummaryType } from '../session-keys.ts'
 import { type Sureness, surestFirst } from './confidence.ts'
 
 /** A passage of a match, with its own score and confidence; of a match that shows none, the match as a whole. */
@@ -92,7 +92,7 @@ const pointsOf = ({ text }: ToldPlace): string[] =>
   withoutHeading(text)
     .split(/\r?\n\s*\n/)
     .map((paragraph) => onOneLine(paragraph).replace(/…$/, ''))
-    .filter((paragraph) => !paragraph.startsWith('Last answer: '))
+    .filter((paragraph) => !paragraph.startsWith(lastAnswerMark))
 
 const saidIn = ({ text }: ToldPlace): string => onOneLine(withoutHeading(text))
 

@@ -5,6 +5,7 @@ import {
   editedSummaryKey,
   fingerprint,
   isMemoryError,
+  lastAnswerMark,
   MemoryErrorCode,
   type MemoryManager,
   parseInstant,
@@ -156,7 +157,7 @@ export function spanOf(archives: readonly ArchiveDigest[]): Pick<SessionSummary,
 }
 
 const answerOf = ({ summary, lastAnswer }: ArchiveDigest): string =>
-  lastAnswer === '' || lastAnswer === summary ? '' : `Last answer: ${lastAnswer}`
+  lastAnswer === '' || lastAnswer === summary ? '' : `${lastAnswerMark}${lastAnswer}`
 
 /** The project as the window shows it, on one line; absent when it is empty. */
 export function projectOf({ project = '' }: { project?: string | undefined }): { project?: string } {
