@@ -12,7 +12,7 @@ import { createLimits } from './access/rate-limits.ts'
 import type { HubConfig } from './config/config.ts'
 import { createDatabaseCalls } from './database-calls.ts'
 import type { Hub, HubParts } from './hub.ts'
-import type { Log } from './log.ts'
+import { type Log, loggedError } from './log.ts'
 import { maintainHub } from './maintenance.ts'
 import { createObserver, metricsRoutes } from './observe.ts'
 import { refuseOtherModels } from './pipelines/current-model.ts'
@@ -127,14 +127,13 @@ function answerFailures(app: App, log: Log): void {
     const answer = problemAnswer(context, error)
     for (const [name, value] of Object.entries(headersOf(error))) answer.headers.set(name, value)
     if (answer.status >= 500) {
-      const { code, name, cause } = error as { code?: string; name: string; cause?: unknown }
+      const { cause } = error
       log({
         level: 'error',
         event: 'request failed',
         status: answer.status,
         route: context.req.routePath,
-        code,
-        name,
+        ...loggedError(error),
         // What the provider of vectors answered, for whoever runs the hub; of a database error none is kept.
         ...(isMemoryError(cause) ? { says: cause.message } : {}),
       })

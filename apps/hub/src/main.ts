@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { standardStream } from './backup/standard-stream.ts'
 import type { HubConfig } from './config/config.ts'
+import type { LoggedError } from './log.ts'
 
 const print = (text: string): void => void process.stdout.write(text)
 const printBeside = (text: string): void => void process.stderr.write(text)
@@ -23,10 +24,10 @@ An embedded database is open in one process at a time: stop its hub for the othe
  * postgres 3.4 writes to a connection that has just been lost, from a timer, where no caller can catch the error. The
  * query itself fails as it should. Any other uncaught error ends the process.
  */
-function surviveLostConnections(): void {
+function surviveLostConnections(told: (error: unknown) => LoggedError): void {
   process.on('uncaughtException', (error) => {
     const isLost = error instanceof TypeError && /\bnextWrite\b.*postgres/.test(error.stack ?? '')
-    log({ level: isLost ? 'warn' : 'error', event: isLost ? 'connection lost' : 'ended', name: error.name })
+    log({ level: isLost ? 'warn' : 'error', event: isLost ? 'connection lost' : 'ended', ...told(error) })
     if (!isLost) process.exit(1)
   })
 }
@@ -38,7 +39,8 @@ async function readConfig(): Promise<HubConfig> {
 }
 
 async function serve(): Promise<void> {
-  surviveLostConnections()
+  const { loggedError } = await import('./log.ts')
+  surviveLostConnections(loggedError)
   const config = await readConfig()
   // A new embedded database takes a while, on a busy machine half a minute.
   log({ level: 'info', event: 'opening the database', embedded: config.postgresUrl === undefined })
@@ -54,8 +56,8 @@ async function serve(): Promise<void> {
     isStopping = true
     hub.close().then(
       () => process.exit(0),
-      ({ code, name }: { code?: string; name: string }) => {
-        log({ level: 'error', event: 'closing failed', code, name })
+      (error: unknown) => {
+        log({ level: 'error', event: 'closing failed', ...loggedError(error) })
         process.exit(1)
       },
     )

@@ -9,7 +9,7 @@ import { collectDefaultMetrics } from 'prom-client'
 import { urlOf } from './access/guard-host.ts'
 import type { HubConfig } from './config/config.ts'
 import { createHub, type RunningHub } from './create-hub.ts'
-import type { Log } from './log.ts'
+import { type Log, loggedError } from './log.ts'
 import { openDependencies } from './open-dependencies.ts'
 
 export interface ListeningHub {
@@ -118,8 +118,8 @@ function workOn(hub: RunningHub, log: Log): { stop(): Promise<void> } {
     timer = setTimeout(() => {
       turn = hub.embedWaiting(stopping.signal).then(
         (done) => next(done > 0 ? 0 : queueMs),
-        (error: { code?: string; name: string }) => {
-          log({ level: 'error', event: 'queue failed', code: error.code, name: error.name })
+        (error: unknown) => {
+          log({ level: 'error', event: 'queue failed', ...loggedError(error) })
           next(queueMs)
         },
       )

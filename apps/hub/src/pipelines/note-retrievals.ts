@@ -2,7 +2,7 @@ import { prepared, rowsOf } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import type { Principal } from '../access/principal.ts'
 import type { HubParts, Retrieval, RetrievalLog } from '../hub.ts'
-import type { Log } from '../log.ts'
+import { type Log, loggedError } from '../log.ts'
 import { promoteAuthors } from '../trust/promotion.ts'
 
 /** The most searches that one statement records, so that none takes long. */
@@ -25,9 +25,9 @@ export function createRetrievalLog(hub: HubParts, log: Log): RetrievalLog {
   let running = 0
 
   const record = async (together: readonly Retrieval[]): Promise<void> => {
-    const orLog = (event: string) => (error: { code?: string; name: string }) => {
+    const orLog = (event: string) => (error: unknown) => {
       try {
-        log({ level: 'error', event, searches: together.length, code: error.code, name: error.name })
+        log({ level: 'error', event, searches: together.length, ...loggedError(error) })
       } catch {
         // A log that fails costs its line: all later searches wait for this one.
       }
