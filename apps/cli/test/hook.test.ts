@@ -183,6 +183,19 @@ describe('hook', () => {
     },
   )
 
+  it('saves a session that was compacted also when it goes on first', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const transcript_path = writeSession(shell.root, 's1', poolSession)
+    const run = (name: string, hook_event_name: string) =>
+      shell.withInput(event({ session_id: 's1', transcript_path, hook_event_name })).run('hook', name)
+    await run('pre-compact', 'PreCompact')
+    await run('stop', 'Stop')
+    await shell.run('hook', 'drain')
+    const archive = join(shell.root, 'memory/conversations/conversation-001.md')
+    expect(readFileSync(archive, 'utf8')).toContain('source: "checkpoint"')
+  })
+
   it('removes the files of what is over, once a session has ended', async () => {
     const shell = createShell()
     await shell.run('init')

@@ -140,8 +140,7 @@ async function startTurn(io: Io, place: MemoryPlace, input: HookInput, options: 
   const warn = (text: string): void => io.err(`recall: not told: ${text}\n`)
   const context = isTold ? nothingToTell : sessionContext(place, contextLimits[input.host], warn)
   if (context.text !== '') io.out(contextOutput(input, context.text))
-  // The drain may not have come to a checkpoint yet.
-  note(io, place, input, earlier?.state === 'checkpoint' ? 'checkpoint' : 'open', true)
+  note(io, place, input, 'open', true)
   await clearGiven(io, place, context, options)
 }
 
@@ -200,7 +199,7 @@ function newsOf(
   io: Io,
   place: MemoryPlace,
   input: HookInput,
-  state: HostSession['state'],
+  reported: HostSession['state'],
   isToldNow: boolean,
 ): HostSession | undefined {
   const transcript = transcriptOf(input, io)
@@ -208,7 +207,9 @@ function newsOf(
   const path = transcript ?? earlier?.transcript
   const summary = input.compactSummary === undefined ? [] : [compactSummary(input.compactSummary)]
   if (path === undefined) return undefined
-  const isTold = isToldNow || (earlier?.isTold === true && state !== 'checkpoint')
+  // The drain may not have come to a checkpoint yet.
+  const state = reported === 'open' && earlier?.state === 'checkpoint' ? 'checkpoint' : reported
+  const isTold = isToldNow || (earlier?.isTold === true && reported !== 'checkpoint')
   const isNew =
     earlier?.state !== state ||
     (earlier.isTold ?? false) !== isTold ||
