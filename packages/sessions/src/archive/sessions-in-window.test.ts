@@ -64,6 +64,35 @@ it('keeps the words of a person when the session grew by a part', async () => {
   expect(await readWindow(memory)).toMatchObject([{ summary: 'Mine.', messageCount: 3 }])
 })
 
+it('keeps the words of a person when the last part of the session grew', async () => {
+  const partSize = 90
+  const longer = conversation('s', [...talk, 'bye'])
+  const memory = openMemory()
+  await archiveSession(memory, conversation('s', talk), { partSize })
+  const [entry] = await readWindow(memory)
+  await memory.write('short-term', 'session:s', { ...entry, summary: 'Mine.' }, { type: 'session-summary' })
+  const grown = await archiveSession(memory, longer, { partSize })
+  expect(grown.parts.map(({ status }) => status)).toEqual(['unchanged', 'replaced'])
+  expect(await readWindow(memory)).toMatchObject([{ summary: 'Mine.', messageCount: 4 }])
+})
+
+it('makes an episode of the words of a person when a checkpoint of the session replaces its last part', async () => {
+  const partSize = 90
+  const memory = openMemory()
+  await archiveSession(memory, conversation('s', talk), { partSize })
+  const [entry] = await readWindow(memory)
+  await memory.write('short-term', 'session:s', { ...entry, summary: 'Mine.' }, { type: 'session-summary' })
+  await createCheckpoint(memory, conversation('s', [...talk, 'bye']), { partSize })
+  const episodes = await memory.search<string>('episodic', { tags: ['window'] })
+  expect(episodes.map(({ value }) => value)).toEqual([expect.stringMatching(/\nMine\.$/)])
+})
+
+it('makes no episode of the words of a person while they stand in the window', async () => {
+  const memory = await editedWindow()
+  await createCheckpoint(memory, conversation('s', talk.slice(0, 2)))
+  expect(await memory.search('episodic', { tags: ['window'] })).toEqual([])
+})
+
 it('keeps the words of a person when the session goes on without messages that it had', async () => {
   const memory = await editedWindow()
   const next = { from: start + 60 * minute }
@@ -72,6 +101,15 @@ it('keeps the words of a person when the session goes on without messages that i
     kept: ['conversation:s'],
     window: 'updated',
   })
+  expect(await readWindow(memory)).toMatchObject([{ summary: 'Mine.', messageCount: 1 }])
+})
+
+it('keeps the words of a person also where the crash of an archiver came before its entry', async () => {
+  const memory = await editedWindow()
+  const next = { from: start + 60 * minute }
+  const shorter = () => conversation('s', [{ id: 'new', content: [text('Another way')] }], next)
+  await archiveSession(memory, shorter(), { inWindow: false })
+  expect(await archiveSession(memory, shorter())).toMatchObject({ status: 'unchanged', window: 'updated' })
   expect(await readWindow(memory)).toMatchObject([{ summary: 'Mine.', messageCount: 1 }])
 })
 
