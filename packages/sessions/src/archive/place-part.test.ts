@@ -1,4 +1,11 @@
-import { type ConversationArchive, MemoryError, MemoryErrorCode, type MemoryManager } from '@recall/core'
+import {
+  type ContentBlock,
+  type ConversationArchive,
+  MemoryError,
+  MemoryErrorCode,
+  type MemoryManager,
+  type Message,
+} from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -113,6 +120,36 @@ describe('archiving again', () => {
       status: 'unchanged',
       kept: ['conversation:s'],
     })
+  })
+
+  it('never overwrites the output of a tool that the conversation no longer has', async () => {
+    const memory = openMemory()
+    const output: ContentBlock = { type: 'tool_result', toolUseId: '1', content: 'three tests failed' }
+    const said = (...messages: Partial<Message>[]) => conversation('s', messages)
+    const asked = { id: 'asked', content: [text('Run the tests')] }
+    const last: Partial<Message> = { id: 'last', role: 'assistant', content: [text('They fail.')] }
+    await archiveSession(memory, said(asked, { id: 'told', role: 'assistant', content: [output] }, last))
+    await archiveSession(memory, said(asked, last, { id: 'more', content: [text('Mend them')] }))
+    expect((await readArchive(memory, 's')).body).toContain('three tests failed')
+  })
+
+  it('archives what an edited archive lacks, also where its last message is the same', async () => {
+    const memory = openMemory()
+    const said = ['one', 'two', 'three'].map((word) => ({ id: word, content: [text(word)] }))
+    await archiveSession(memory, conversation('s', said.slice(1)))
+    const edited = { ...(await readArchive(memory, 's')), edited: true }
+    await memory.write('episodic', 'conversation:s', edited, { type: 'conversation' })
+    await archiveSession(memory, conversation('s', said))
+    expect((await readArchive(memory, 's', 2)).body).toContain('one')
+  })
+
+  it('archives no beginning in which nothing was said once more', async () => {
+    const memory = openMemory()
+    const items = [{ content: [] }, 'We decided to use JWT for auth.']
+    await archiveSession(memory, conversation('s', items))
+    expect((await archiveSession(memory, conversation('s', items.slice(0, 1)))).parts).toEqual([
+      { key: 'conversation:s', status: 'unchanged' },
+    ])
   })
 
   it('keeps the beginning when a conversation goes on without it', async () => {

@@ -8,6 +8,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { clock, conversation, openMemory, readArchive, text } from '../../test/support.ts'
 import { type ArchiveOptions, archiveSession } from './archive-session.ts'
+import { holdsInOrder } from './same-turns.ts'
+
+it('finds as many pieces in a text as it is asked for, also where they are the same', () => {
+  expect(holdsInOrder('yes\n\nyes', ['yes', 'yes'])).toBe(true)
+  expect(holdsInOrder('yes\n\nno', ['yes', 'yes'])).toBe(false)
+})
 
 describe('a conversation whose ids tell only the places of its messages', () => {
   const turn = (id: string, said: string): Partial<Message> => ({ id, content: [text(said)] })
