@@ -59,6 +59,11 @@ it('is told without code, tables and marks, and not at any length', () => {
   expect(lastAnswer(archiveOf(['assistant', 'on and on '.repeat(100)])).length).toBeLessThanOrEqual(400)
 })
 
+it('is read to its end where a person took the tags away', () => {
+  const body = archiveOf(['user', 'Build it'], ['assistant', 'It is built.'])
+  expect(lastAnswer(body.slice(0, body.indexOf('\n\n## Tags')))).toBe('It is built.')
+})
+
 it('holds no part of a secret that a person typed into the archive', () => {
   const token = `github_pat_${'a1B2c3D4e5F'.repeat(2)}_${'a1B2'.repeat(15).slice(1)}`
   const said = `${'on and on '.repeat(31)}with ${token}`

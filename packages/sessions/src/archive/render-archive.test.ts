@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest'
+import { summarySection, withoutOutputs } from './render-archive.ts'
+
+it('reads a summary with plain line ends from a file that was written on Windows', () => {
+  const body = '## Summary\n\nOne.\nTwo.\n\n### User\n\nhow?\n\n## Tags\n'
+  expect(summarySection(body.replaceAll('\n', '\r\n'))).toBe('One.\nTwo.')
+})
+
+it('takes no quote for the output of a tool on which somebody goes on', () => {
+  const said = 'It says\n\n> [output] 3 failed\nand stops.'
+  expect(withoutOutputs(said)).toBe(said)
+  expect(withoutOutputs('Done.\n\n> [output] 3 failed\n> 2 passed\n\nMore.')).toBe('Done.\n\nMore.')
+})
