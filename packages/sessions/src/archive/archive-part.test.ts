@@ -49,6 +49,18 @@ describe('parts', () => {
     expect((await readArchive(memory, 's')).body).toContain('a'.repeat(500))
   })
 
+  it('are filled to the last character', async () => {
+    const [asked, answered] = ['a'.repeat(50), 'b'.repeat(50)]
+    const size = `### User\n\n${asked}### Assistant\n\n${answered}`.length
+    for (const [partSize, parts] of [
+      [size, 1],
+      [size - 1, 2],
+    ] as const) {
+      const outcome = await archiveSession(openMemory(), conversation('s', [asked, answered]), { partSize })
+      expect(outcome.parts).toHaveLength(parts)
+    }
+  })
+
   it('are not held in memory together', async () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void

@@ -96,6 +96,12 @@ describe('what an archive holds', () => {
     expect(await readArchive(memory, 's')).toMatchObject({ date: '2026-03-06T10:00:00.000Z' })
   })
 
+  it('has one heading for all that the assistant says until the person says something', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', ['Fix it', 'Looking.', { content: [] }, 'Done.']))
+    expect((await readArchive(memory, 's')).body).toContain('### Assistant\n\nLooking.\n\nDone.\n')
+  })
+
   it('has the facts, the summary, every turn to the letter and the tags', async () => {
     const memory = openMemory()
     const outcome = await archiveSession(

@@ -16,6 +16,10 @@ it.each([
   expect(formatDuration(parseDuration(text) ?? -1)).toBe(text)
 })
 
+it('writes none where a clock went back', () => {
+  expect(formatDuration(-5000)).toBe('0s')
+})
+
 it('reads no duration from other texts', () => {
   expect(['', 'unknown', '5 apples'].map(parseDuration)).toEqual([null, null, null])
   // As it was written before days were.
