@@ -34,6 +34,14 @@ it('enters a session whose end was never seen, from its checkpoint', async () =>
   expect(await recoverWindow(memory)).toBe(null)
 })
 
+it('enters all of a session of which one part is mere commands', async () => {
+  const memory = openMemory()
+  const session = conversation('s', ['Fix the login', { role: 'user', content: [text('/clear')] }])
+  await createCheckpoint(memory, session, { partSize: 1 })
+  expect(await recoverWindow(memory)).toBe('s')
+  expect(await readWindow(memory)).toMatchObject([{ messageCount: 2 }])
+})
+
 it('builds the same entry as an orderly end would have, also from several parts', async () => {
   const messages = Array.from({ length: 9 }, (_, index) => `message ${index} ${'x'.repeat(60)}`)
   const memory = openMemory()

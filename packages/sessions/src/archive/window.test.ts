@@ -1,6 +1,7 @@
 import {
   createInMemoryStore,
   createMemoryManager,
+  MemoryErrorCode,
   type MemoryManager,
   type SessionSummary,
   windowNotesKey,
@@ -86,6 +87,34 @@ it('is shrunk to a smaller size with the next session', async () => {
   for (const minutes of [1, 2, 3]) await addToWindow(memory, entry(`s${minutes}`, minutes), { maxEntries: 5 })
   await addToWindow(memory, entry('s4', 4), { maxEntries: 2 })
   expect(await ids(memory)).toEqual(['s3', 's4'])
+})
+
+it('tells sessions that ended at the same moment in one order, whichever the store finds first', async () => {
+  const memory = openMemory()
+  for (const id of ['a', 'b']) await addToWindow(memory, entry(id, 1), { maxEntries: 5 })
+  const reversed: MemoryManager = Object.assign(Object.create(memory), {
+    search: async (...args: Parameters<MemoryManager['search']>) => (await memory.search(...args)).reverse(),
+  })
+  expect([await ids(memory), await ids(reversed)]).toEqual([
+    ['a', 'b'],
+    ['a', 'b'],
+  ])
+})
+
+it('is shrunk also with a session that it holds, where a crash left one too many', async () => {
+  const memory = openMemory()
+  for (const minutes of [1, 2, 3]) await addToWindow(memory, entry(`s${minutes}`, minutes), { maxEntries: 3 })
+  expect(await addToWindow(memory, entry('s3', 3), { maxEntries: 2 })).toBe('present')
+  expect(await ids(memory)).toEqual(['s2', 's3'])
+})
+
+it('does not get a session back that was read, and had left it before it was cleared', async () => {
+  const memory = openMemory()
+  await addToWindow(memory, entry('a', -1), { maxEntries: 5 })
+  const seen = await consumeWindow(memory)
+  await memory.delete('short-term', 'session:a')
+  await clearWindow(memory, seen, { clock })
+  expect(await addToWindow(memory, entry('a', -1), { maxEntries: 5 })).toBe('consumed')
 })
 
 it('is read as markdown and stays as it is, unless it is cleared', async () => {
@@ -235,4 +264,20 @@ it('overwrites no episode of notes that were read at the same moment', async () 
   }
   expect((await memory.search('episodic', {})).map(({ value }) => value)).toEqual(['first'])
   expect(await memory.read('short-term', windowNotesKey)).toBe('second')
+})
+
+it('is left as it is where its notes are written all the time', async () => {
+  const memory = openMemory()
+  await memory.write('short-term', windowNotesKey, 'Ask Ana about the pool.')
+  let tries = 0
+  const racing: MemoryManager = Object.assign(Object.create(memory), {
+    atomicUpdate: async (...args: Parameters<MemoryManager['atomicUpdate']>) => {
+      if (++tries < 9) await memory.write('short-term', windowNotesKey, 'Ask Ana about the pool.')
+      return memory.atomicUpdate(...args)
+    },
+  })
+  const conflict = { code: MemoryErrorCode.CONFLICT }
+  await expect(consumeWindow(racing, { clear: true, clock })).rejects.toMatchObject(conflict)
+  expect(tries).toBe(5)
+  expect(await memory.read('short-term', windowNotesKey)).toBe('Ask Ana about the pool.')
 })
