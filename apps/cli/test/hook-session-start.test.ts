@@ -281,6 +281,64 @@ it('keeps with --clear a session that it told only in part', async () => {
   expect(readFileSync(path, 'utf8')).toBe(window)
 })
 
+it('tells of no session without those that came after it', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const entry = (id: string, length: number): string =>
+    `## Session ${id} — 2026-01-01T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: x\n\n${`What ${id} found. `.repeat(length)}\n`
+  const window = [entry('s1', 1), entry('s2', 900), entry('s3', 1)].join('\n---\n\n')
+  writeFileSync(join(shell.root, 'memory/EPHEMERAL.md'), window)
+  const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source: 'startup' })
+  const { out } = await shell.withInput(input).run('hook', 'session-start')
+  expect(out).toContain('What s3 found.')
+  expect(out).not.toContain('What s1 found.')
+})
+
+it('leaves the window with --clear to the next session when one goes on after it was compacted', async () => {
+  const shell = createShell()
+  await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+  const start = (source: string) => {
+    const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source })
+    return shell.withInput(input).run('hook', 'session-start', '--clear')
+  }
+  for (const source of ['compact', 'startup']) expect((await start(source)).out).toContain('s1')
+})
+
+it('keeps with --clear notes that it told only in part', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const path = join(shell.root, 'memory/EPHEMERAL.md')
+  const notes = `Call Ada back.\n${'And so on.\n'.repeat(1100)}Water the numbat.\n`
+  writeFileSync(path, notes)
+  const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source: 'startup' })
+  const { out } = await shell.withInput(input).run('hook', 'session-start', '--clear')
+  expect(out).toContain('Call Ada back.')
+  expect(out).not.toContain('numbat')
+  expect(readFileSync(path, 'utf8')).toBe(notes)
+})
+
+it('empties with --clear a window that was written on Windows', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const path = join(shell.root, 'memory/EPHEMERAL.md')
+  const window = `## Session s9 — 2026-01-01T10:00:00.000Z
+**Duration**: 5m · **Messages**: 2 · **Archive**: x
+
+The merger with Numbat.
+It is signed.
+
+---
+
+Call Ada back.
+On Friday.
+`
+  writeFileSync(path, window.replaceAll('\n', '\r\n'))
+  const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source: 'startup' })
+  const { out } = await shell.withInput(input).run('hook', 'session-start', '--clear')
+  expect(out).toContain('It is signed.')
+  expect(readFileSync(path, 'utf8').trim()).toBe('')
+})
+
 it('tells sessions apart that a bare line of dashes divides', async () => {
   const shell = createShell()
   await shell.run('init')

@@ -79,6 +79,12 @@ it('deletes nothing while somebody archives', () => {
   expect(existsSync(path)).toBe(false)
 })
 
+it('makes no folder where nobody archives', () => {
+  const { place } = newPlace()
+  expect(withNobodyArchiving(place, () => 'deleted')).toBe('deleted')
+  expect(existsSync(join(place.root, 'memory'))).toBe(false)
+})
+
 it('lets one at a time change the settings of hosts', () => {
   const state = temporaryFolder()
   withReceiptsLocked(state, () => {
