@@ -317,7 +317,10 @@ it('keeps with --clear notes that it told only in part', async () => {
   expect(readFileSync(path, 'utf8')).toBe(notes)
 })
 
-it('empties with --clear a window that was written on Windows', async () => {
+it.each([
+  ['on Windows', /\n/g],
+  ['on Windows in part', /\n(?=It is signed)/g],
+])('empties with --clear a window that was written %s', async (_, lineEnd) => {
   const shell = createShell()
   await shell.run('init')
   const path = join(shell.root, 'memory/EPHEMERAL.md')
@@ -332,7 +335,7 @@ It is signed.
 Call Ada back.
 On Friday.
 `
-  writeFileSync(path, window.replaceAll('\n', '\r\n'))
+  writeFileSync(path, window.replace(lineEnd, '\r\n'))
   const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source: 'startup' })
   const { out } = await shell.withInput(input).run('hook', 'session-start', '--clear')
   expect(out).toContain('It is signed.')
