@@ -102,10 +102,10 @@ describe('hook', () => {
     )
   })
 
-  it('does not keep a session waiting for a model, which summarises later', async () => {
-    let asked = 0
-    const server = createServer((_, response) => {
-      asked++
+  /** A shell whose model answers once it has called `asked`. */
+  const shellWithModel = async (asked: () => unknown) => {
+    const server = createServer(async (_, response) => {
+      await asked()
       response.end(
         JSON.stringify({ choices: [{ message: { content: '{"summary": "By a model.", "topics": []}' } }] }),
       )
@@ -121,6 +121,30 @@ describe('hook', () => {
       RECALL_LM_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
       RECALL_LM_MODEL: 'slow',
     })
+    return { root, shell }
+  }
+
+  it('keeps what the host says of a session while a checkpoint of it is saved', async () => {
+    const say = (zebra?: string) => {
+      const about = { session_id: 's1', transcript_path, hook_event_name: 'PostCompact' }
+      const input = event({ ...about, ...(zebra ? { compact_summary: `The zebra ${zebra}.` } : {}) })
+      return shell.withInput(input).run('hook', 'post-compact')
+    }
+    const later = ['sleeps']
+    const { root, shell } = await shellWithModel(() => say(later.pop()))
+    await shell.run('init', '--layout', 'entity')
+    const transcript_path = writeSession(root, 's1', poolSession)
+    await say()
+    await say('eats')
+    await shell.run('hook', 'drain')
+    const { results } = await shell.json<{ results: { snippet: string }[] }>('search', 'zebra')
+    expect(results).toHaveLength(2)
+    expect((await shell.run('consume')).out).toBe('The window is empty.\n')
+  })
+
+  it('does not keep a session waiting for a model, which summarises later', async () => {
+    let asked = 0
+    const { root, shell } = await shellWithModel(() => asked++)
     await shell.run('init', '--layout', 'entity')
     const ended = {
       session_id: 's1',
@@ -431,6 +455,26 @@ describe('hook', () => {
     await shell.run('hook', 'drain')
     expect((await shell.run('search', 'zebra')).code).toBe(0)
     expect(readSessions({ root: shell.root, layout: layouts.entity })[0]?.summaries).toBeUndefined()
+  })
+
+  it.each([
+    ['nothing', {}],
+    ['a summary', { compact_summary: 'The zebra pool was drained.' }],
+  ])('tries a checkpoint that failed again, as a checkpoint, where the host told %s', async (_, told) => {
+    const shell = createShell()
+    await shell.run('init')
+    const archives = join(shell.root, 'memory/conversations')
+    renameSync(archives, `${archives}-away`)
+    writeFileSync(archives, 'a file where a folder should be')
+    const transcript_path = writeSession(shell.root, 's1', poolSession)
+    const compacted = { session_id: 's1', transcript_path, hook_event_name: 'PostCompact', ...told }
+    await shell.withInput(event(compacted)).run('hook', 'post-compact')
+    await shell.run('hook', 'drain')
+    rmSync(archives)
+    renameSync(`${archives}-away`, archives)
+    await shell.run('hook', 'drain')
+    expect(readFileSync(join(archives, 'conversation-001.md'), 'utf8')).toContain('source: "checkpoint"')
+    expect((await shell.run('consume')).out).toBe('The window is empty.\n')
   })
 
   it('goes on beside the damaged file of a session, which the doctor names', async () => {

@@ -231,9 +231,11 @@ function settle(
     const { summaries = [], problem: _, ...rest } = now
     const left = summaries.filter(({ id }) => !stored.some((each) => each.id === id))
     const isSameEvent = now.state === session.state && now.at === session.at
+    // A checkpoint of which something is left is tried again: an open session would be archived as one that has ended.
+    const isSaved = isSameEvent && now.state === 'checkpoint' && !problem && left.length === 0
     saveSession(place, {
       ...rest,
-      state: isSameEvent && now.state === 'checkpoint' ? 'open' : now.state,
+      state: isSaved ? 'open' : now.state,
       ...(done === null || problem ? {} : { done }),
       ...(saved === undefined ? {} : { saved }),
       ...(left.length > 0 ? { summaries: left } : {}),
