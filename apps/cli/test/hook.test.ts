@@ -207,6 +207,34 @@ describe('hook', () => {
     },
   )
 
+  it('enters a session from its checkpoint whose transcript is gone when it ends', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const transcript_path = writeSession(shell.root, 's1', poolSession)
+    const run = (name: string, hook_event_name: string) =>
+      shell.withInput(event({ session_id: 's1', transcript_path, hook_event_name })).run('hook', name)
+    await run('pre-compact', 'PreCompact')
+    await shell.run('hook', 'drain')
+    await run('session-end', 'SessionEnd')
+    rmSync(transcript_path)
+    await shell.run('hook', 'drain')
+    expect((await shell.run('consume')).out).toContain('Session s1')
+  })
+
+  it('follows a session to the file in which it goes on', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const [first, second] = ['a', 'b'].map((name) => join(shell.root, name))
+    for (const folder of [first, second]) {
+      mkdirSync(folder as string)
+      const transcript_path = writeSession(folder as string, 's1', poolSession)
+      const going = { session_id: 's1', transcript_path, hook_event_name: 'Stop' }
+      await shell.withInput(event(going)).run('hook', 'stop')
+    }
+    const place = { root: shell.root, layout: layouts.entity }
+    expect(readSessions(place)).toMatchObject([{ transcript: join(second as string, 's1.jsonl') }])
+  })
+
   it('saves a session that was compacted also when it goes on first', async () => {
     const shell = createShell()
     await shell.run('init')
