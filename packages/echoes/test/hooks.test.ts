@@ -126,6 +126,15 @@ it('surfaces nothing for words that every task has', async () => {
   })
 })
 
+it('notes nothing for roles that have learned nothing', async () => {
+  const echoes = await open()
+  await echoes.add('workers', entryOf({ learning: 'Loops obey.' }))
+  const referenced: string[] = []
+  const noted: typeof echoes = { ...echoes, reference: async (role) => void referenced.push(role) }
+  await surface(noted, { task: 'loops', roles: ['workers', 'planner'], workflow: 'w' })
+  expect(referenced).toEqual(['workers'])
+})
+
 it('lists the roles once to count what it surfaced, however many there are', async () => {
   const echoes = await open()
   const roles = ['planner', 'reviewer', 'workers']

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInMemoryStore, createMemoryManager } from '@recall/core'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { mirrorEchoes, openEchoes } from '../src/index.ts'
+import { type KnownEcho, mirrorEchoes, openEchoes } from '../src/index.ts'
 import { entryOf } from './support.ts'
 
 async function open() {
@@ -36,6 +36,32 @@ it('removes many echoes in one call', async () => {
   const [one, many] = [vi.spyOn(memory, 'delete'), vi.spyOn(memory, 'atomicUpdate')]
   expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 0, removed: 20, unchanged: 0 })
   expect([one.mock.calls.length, many.mock.calls.length]).toEqual([0, 1])
+  expect(await memory.search('long-term', {})).toEqual([])
+})
+
+it('follows an echo of which a person changed the words', async () => {
+  const { root, echoes, memory } = await open()
+  await echoes.add('reviewer', entryOf())
+  await mirrorEchoes(echoes, memory)
+  const path = join(root, 'reviewer/MEMORY.md')
+  await writeFile(path, (await readFile(path, 'utf8')).replace('one query', 'two queries'))
+  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 1, removed: 0, unchanged: 0 })
+  const value = await memory.read('long-term', 'echo:reviewer/inscribed-001')
+  expect(value).toMatchObject({ learning: 'Load what a list shows with two queries.' })
+})
+
+it('mirrors more echoes than a memory takes or tells at once', async () => {
+  const { echoes, memory } = await open()
+  await echoes.add('reviewer', entryOf())
+  const whole = await echoes.read('reviewer')
+  const many = Array.from({ length: 2001 }, (_, n) => ({ ...whole.echoes[0], id: `inscribed-${1000 + n}` }))
+  const read = (count: number) => ({
+    ...echoes,
+    read: async () => ({ ...whole, echoes: many.slice(0, count) as KnownEcho[] }),
+  })
+  expect(await mirrorEchoes(read(2001), memory)).toEqual({ written: 2001, removed: 0, unchanged: 0 })
+  expect(await mirrorEchoes(read(2001), memory)).toEqual({ written: 0, removed: 0, unchanged: 2001 })
+  expect(await mirrorEchoes(read(0), memory)).toEqual({ written: 0, removed: 2001, unchanged: 0 })
   expect(await memory.search('long-term', {})).toEqual([])
 })
 
