@@ -155,14 +155,15 @@ describe('a plan that was changed', () => {
 
 describe('an entry that was shortened', () => {
   const learning = 'Load it once. Each row had a query of its own.'
-  const shortened = async () => {
+  const shortened = async (byHand = (text: string) => text) => {
     const opened = await open(undefined, 1)
     for (const title of ['a', 'b', 'c'])
       await opened.echoes.add(
         'reviewer',
         entryOf({ layer: 'traced', title, verified: '2026-06-29', learning }),
       )
-    const before = await opened.memory()
+    const before = byHand(await opened.memory())
+    await writeFile(join(opened.root, 'reviewer/MEMORY.md'), before)
     await opened.echoes.applyPrune(await opened.echoes.planPrune('reviewer'))
     expect((await opened.echoes.read('reviewer')).archived).toMatchObject([
       { id: 'traced-002', shortened: true },
@@ -178,6 +179,13 @@ describe('an entry that was shortened', () => {
     await echoes.restoreEntry('reviewer', 'traced-002')
     expect(await memory()).toBe(before)
     expect((await echoes.planMove('reviewer', 'traced-002', 'inscribed')).steps).toHaveLength(1)
+  })
+
+  it('comes back as a person spelled it', async () => {
+    const { echoes, memory, before } = await shortened((text) => text.replaceAll(': 0.8\n', ':  0.80\n'))
+    expect(before).toContain('**confidence**:  0.80')
+    await echoes.restoreEntry('reviewer', 'traced-002')
+    expect(await memory()).toBe(before)
   })
 
   it('comes back with the day on which it was confirmed since', async () => {
@@ -247,6 +255,16 @@ it('names what is wrong with an entry of a program without types', async () => {
     }
   }
   expect(await memory()).toBe(before)
+})
+
+it('restores an entry that ended a file without a line end before one that came since', async () => {
+  const { root, echoes, memory } = await open()
+  await echoes.add('reviewer', entryOf({ title: 'a' }))
+  await writeFile(join(root, 'reviewer/MEMORY.md'), (await memory()).trimEnd())
+  await echoes.applyEdit(await echoes.planRemoval('reviewer', ['inscribed-001']))
+  await echoes.add('reviewer', entryOf({ title: 'b' }))
+  await echoes.restoreEntry('reviewer', 'inscribed-001')
+  expect((await echoes.read('reviewer')).echoes.map(({ entry }) => entry.title)).toEqual(['a', 'b'])
 })
 
 it('restores an entry behind a last line that a person left without an end', async () => {
