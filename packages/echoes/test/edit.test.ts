@@ -257,6 +257,16 @@ it('names what is wrong with an entry of a program without types', async () => {
   expect(await memory()).toBe(before)
 })
 
+it('refuses a plan that names an entry twice', async () => {
+  const { echoes, memory } = await open()
+  await echoes.add('reviewer', entryOf())
+  const before = await memory()
+  const { steps, ...plan } = await echoes.planMove('reviewer', 'inscribed-001', 'traced')
+  const twice = echoes.applyEdit({ ...plan, steps: [...steps, ...steps] })
+  await expect(twice).rejects.toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
+  expect(await memory()).toBe(before)
+})
+
 it('restores an entry that ended a file without a line end before one that came since', async () => {
   const { root, echoes, memory } = await open()
   await echoes.add('reviewer', entryOf({ title: 'a' }))
