@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { thisProcess } from '@recall/core/process'
 import { layouts } from '@recall/store-file'
 import { expect, it } from 'vitest'
 import {
   takeArchivingLock,
+  takeAway,
   withNobodyArchiving,
   withNotesLocked,
   withReceiptsLocked,
@@ -26,6 +27,19 @@ it('is held by one at a time, and free once it is released or deleted', () => {
   lock?.renew()
   lock?.release()
   expect(takeArchivingLock(place)).toBeDefined()
+})
+
+it('is left to another process that has taken it meanwhile', () => {
+  const { place, path } = newPlace()
+  const lock = takeArchivingLock(place)
+  const other = JSON.stringify({ ...thisProcess(), pid: process.ppid })
+  writeFileSync(path, other)
+  lock?.release()
+  takeAway(path, 'what a process that was killed left')
+  expect(readFileSync(path, 'utf8')).toBe(other)
+  takeAway(path, other)
+  takeAway(path, other)
+  expect(readdirSync(join(path, '..'))).toEqual([])
 })
 
 it('is not taken from a holder that is at work, however long that lasts', () => {

@@ -1,4 +1,13 @@
-import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { createFolder, isGone, type ProcessIdentity, pause, thisProcess } from '@recall/core/process'
@@ -91,18 +100,41 @@ function takeWithin(waitMs: number, pauseMs: number, take: () => LockFile | unde
 
 function takeLockFile(path: string, staleMs: number): LockFile | undefined {
   createFolder(dirname(path))
+  const own = JSON.stringify(thisProcess())
   for (;;) {
     try {
-      writeFileSync(path, JSON.stringify(thisProcess()), { flag: 'wx' })
+      writeFileSync(path, own, { flag: 'wx' })
       return {
         renew: () => touch(path),
-        release: () => rmSync(path, { force: true }),
+        release: () => takeAway(path, own),
       }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw notWritten(dirname(path), error)
-      if (isHeld(path, staleMs)) return undefined
-      rmSync(path, { force: true })
+      const found = readLock(path)
+      if (found && isHeld(found, staleMs)) return undefined
+      if (found) takeAway(path, found.text)
     }
+  }
+}
+
+/** Removes a lock with this text; one that another process has taken meanwhile stays. */
+export function takeAway(path: string, text: string): void {
+  const aside = `${path}.${process.pid}`
+  try {
+    renameSync(path, aside)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+    throw error
+  }
+  if (readFileSync(aside, 'utf8') !== text) putBack(aside, path)
+  rmSync(aside, { force: true })
+}
+
+function putBack(aside: string, path: string): void {
+  try {
+    linkSync(aside, path)
+  } catch {
+    // A third process has it by now, or the disk knows no links.
   }
 }
 
@@ -122,18 +154,28 @@ function touch(path: string): void {
   }
 }
 
-/** Whether a living process is at work; one that was killed leaves its lock behind. */
-function isHeld(path: string, staleMs: number): boolean {
+interface FoundLock {
+  text: string
+  mtimeMs: number
+}
+
+/** `undefined` when it is gone. */
+function readLock(path: string): FoundLock | undefined {
   try {
     const { mtimeMs } = statSync(path)
-    const age = Date.now() - mtimeMs
-    const holder = parseHolder(readFileSync(path, 'utf8'))
-    if (!holder) return age < writingMs
-    return age < staleMs && !isGone(holder, () => mtimeMs)
+    return { text: readFileSync(path, 'utf8'), mtimeMs }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
+}
+
+/** Whether a living process is at work; one that was killed leaves its lock behind. */
+function isHeld({ text, mtimeMs }: FoundLock, staleMs: number): boolean {
+  const age = Date.now() - mtimeMs
+  const holder = parseHolder(text)
+  if (!holder) return age < writingMs
+  return age < staleMs && !isGone(holder, () => mtimeMs)
 }
 
 function parseHolder(text: string): ProcessIdentity | undefined {
