@@ -27,7 +27,7 @@ const assigns =
  * where the value is a member of what has the name, `"password": {"value": …}`; or its default in Terraform.
  */
 const toValue =
-  '["\'`]?[ \\t]{0,4}(?:,|:[ \\t]{0,4}\\{)?[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,40})?["\'`]?\\bvalue["\'`]?[ \\t]{0,4}[:=][ \\t]{0,4}|"[ \\t]{1,4}\\{[^{}]{0,400}?\\bdefault[ \\t]{0,16}=[ \\t]{0,4}'
+  '["\'`]?[ \\t]{0,4}(?:,|:[ \\t]{0,4}\\{)?[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,40})?["\'`]?\\b[vV]alue["\'`]?[ \\t]{0,4}[:=][ \\t]{0,4}|"[ \\t]{1,4}\\{[^{}]{0,400}?\\bdefault[ \\t]{0,16}=[ \\t]{0,4}'
 /** From the name to a block of YAML. */
 const toBlock = '["\'`]?[ \\t]{0,4}:[ \\t]{0,4}[|>][+-]?[ \\t]{0,4}\\r?\\n[ \\t]{1,40}'
 /** What a secret is for, between its name and its value. */
@@ -118,8 +118,8 @@ export const detectors: readonly Detector[] = [
   { kind: 'password-hash', gate: ['$1$', '$5$', '$6$', '$y$', '$2a$', '$2b$', '$2y$', '$argon2'], pattern: /\$(?:[156y]|2[aby]|argon2(?:id|i|d))\$[A-Za-z0-9./+=,$-]{20,512}/g },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})${suffix}(?:${toBlock}|${toValue}|${assigns})`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)["']?[ \t]{0,4}[:=][ \t]{0,4}(?=["'])/gi, follows: isShortPassword },
-  { kind: 'password', gate: ['_PASS', '_PW'], pattern: new RegExp(`_(?:PASS|PW)(?:${assigns})`, 'g'), follows: isPassword },
-  { kind: 'password', gate: ['pass'], pattern: new RegExp(`pass(?<=(?:${accounts})[_-]?pass)(?:${assigns})`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['_PASS', '_PW'], pattern: new RegExp(`_(?:PASS|PW)(?:${toValue}|${assigns})`, 'g'), follows: isPassword },
+  { kind: 'password', gate: ['pass'], pattern: new RegExp(`pass(?<=(?:${accounts})[_-]?pass)(?:${toValue}|${assigns})`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: /(?:\bENV|\bsetx)[ \t]{1,4}\w{0,40}(?:pass(?:word|wd)?|pwd)[ \t]{1,4}/gi, follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})["'\`]?(?:[^"'\`=:.;\\n]|\\.(?! )){0,60}?[ \\t](?:is|was|equals)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:to|be|as|of|with)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },

@@ -338,6 +338,22 @@ describe('redactJson', () => {
     })
   })
 
+  it.each([
+    { name: 'DB_PASS', value: 'opensesame' },
+    { key: 'SMTP_PW', value: 'opensesame' },
+    { Name: 'smtpPass', Value: 'opensesame' },
+    { Key: 'DB_PASSWORD', Value: 'opensesame' },
+  ])('replaces the value of a pair as a value and in a text: %j', (pair) => {
+    const clean = Object.fromEntries(
+      Object.entries(pair).map(([key, text]) => [key, /value/i.test(key) ? '[redacted:password]' : text]),
+    )
+    expect(redactJson(pair).value).toEqual(clean)
+    for (const indent of [0, 2])
+      expect(redactText(JSON.stringify([pair], null, indent)).text).toBe(
+        JSON.stringify([clean], null, indent),
+      )
+  })
+
   it.each(['senha', 'wachtwoord', 'kennwort', 'hasło', 'mot de passe', '密碼', '口令', '암호', '令牌'])(
     'replaces the value of a member named %s',
     (name) => {
