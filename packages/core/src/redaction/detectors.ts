@@ -84,6 +84,15 @@ const harmlessToken =
 const harmlessKey =
   /(?:public|primary|foreign|cache|partition|sort|hash|lookup|idempotency|deploy|host|storage|object)[ \t]$/i
 
+/** What commands are told on their line, also where it stands as a list of arguments. */
+// biome-ignore format: a table, one way a row
+export const ofCommands: readonly Detector[] = [
+  { kind: 'basic-auth', gate: ['curl', 'wget', '--user', '--auth'], pattern: /(?<![\w-])(?:-u|--(?:proxy-)?user|--auth)[ =]["']?[^\s:"'[]{1,128}:(?<secret>[^\s"'[]{3,256})/gd, accept: isAccountPassword },
+  { kind: 'cookie', gate: ['curl'], pattern: new RegExp(`[ \\t](?:-b|--cookie)[ \\t=]{1,4}["']?(?<secret>${cookies})`, 'gd'), accept: holdSession },
+  ...commandOptions.map((each) => ({ kind: 'password', gate: each.commands, pattern: toPassword(each), follows: isPassword })),
+  { kind: 'password', gate: ['--from-literal'], pattern: /(?<=create secret[^|;&]{0,512})--from-literal[ \t=]{1,4}["']?[^\s"'=]{1,128}=/g, follows: isPassword },
+]
+
 /** Where several rows find the same secret, the earliest one names its kind. */
 // biome-ignore format: a table, one detector a row
 export const detectors: readonly Detector[] = [
@@ -98,16 +107,13 @@ export const detectors: readonly Detector[] = [
   { kind: 'bearer', gate: ['authorization'], pattern: new RegExp(`authorization(?:${assigns})\\\\{0,3}["'\`]?bearer[ \\t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{6,65536})`, 'gid'), accept: unlikeName },
   { kind: 'basic-auth', gate: ['basic'], pattern: /(?<![A-Za-z])basic[ \t]{1,4}(?<secret>[A-Za-z0-9+/_-]{10,65536}={0,2})/gid, accept: isBasicCredential },
   { kind: 'basic-auth', gate: ['auth'], pattern: new RegExp(`(?<![A-Za-z])auth(?:${assigns})\\\\{0,3}["'\`]?(?<secret>[A-Za-z0-9+/_-]{8,65536}={0,2})`, 'gid'), accept: isBasicCredential },
-  { kind: 'basic-auth', gate: ['curl', 'wget', '--user', '--auth'], pattern: /(?<![\w-])(?:-u|--(?:proxy-)?user|--auth)[ =]["']?[^\s:"'[]{1,128}:(?<secret>[^\s"'[]{3,256})/gd, accept: isAccountPassword },
   { kind: 'secret', gate: ['authorization'], pattern: /authorization\\{0,3}["']?[ \t]{0,2}[:=][ \t]{0,2}\\{0,3}["']?[a-z][\w-]{1,20}[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=:-]{16,65536})/gid, accept: isLongOrUnlikeName },
   { kind: 'cookie', gate: ['set-cookie'], pattern: new RegExp(`set-cookie(?:${assigns})\\[?\\s{0,40}\\\\{0,3}["'\`]?[\\w.-]{1,128}=(?<secret>[^\\s;,"'\`\\\\]{1,4096})`, 'gid'), accept: isSession },
   { kind: 'cookie', gate: ['cookie'], pattern: new RegExp(`(?<![\\w-])cookie(?:${assigns})\\\\{0,3}["'\`]?(?<secret>${cookies})`, 'gid'), accept: holdSession },
-  { kind: 'cookie', gate: ['curl'], pattern: new RegExp(`[ \\t](?:-b|--cookie)[ \\t=]{1,4}["']?(?<secret>${cookies})`, 'gd'), accept: holdSession },
   { kind: 'cookie', gate: ['sess', 'connect.sid'], pattern: new RegExp(`(?:${sessionCookies})(?:${assigns})\\\\{0,3}["'\`]?(?<secret>[\\w.%:~+/-]{16,512})`, 'gid'), accept: isSession },
   { kind: 'cookie', gate: ['\t'], pattern: /^\S{1,256}\t(?:TRUE|FALSE)\t\S{1,256}\t(?:TRUE|FALSE)\t\d{1,16}\t\S{1,256}\t(?<secret>\S{1,4096})/gmd, accept: isSession },
-  ...commandOptions.map((each) => ({ kind: 'password', gate: each.commands, pattern: toPassword(each), follows: isPassword })),
+  ...ofCommands,
   { kind: 'password', gate: ['echo', 'printf'], pattern: new RegExp(`(?:echo|printf)[ \\t]{1,4}(?:-[neE]{1,3}[ \\t]{1,4})?["']?(?<secret>[^\\s"'|][^"'|\\n]{0,255}?)["']?[ \\t]{0,4}\\|(?=${readsPassword})`, 'gd'), accept: isPiped },
-  { kind: 'password', gate: ['--from-literal'], pattern: /(?<=create secret[^|;&]{0,512})--from-literal[ \t=]{1,4}["']?[^\s"'=]{1,128}=/g, follows: isPassword },
   { kind: 'password', gate: ['<<<'], pattern: /(?<![\w-])sudo[ \t][^\n|;&<]{0,120}?-[A-Za-z]{0,4}S[^\n|;&<]{0,120}<<<[ \t]{0,4}/g, follows: isGiven },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:login|user(?:[ _-]?name)?)(?:\\s{1,8}(?!(?:and|or)\\s)|[ \\t]{0,2}[:=][ \\t]{0,2})\\S{1,128}\\s{1,8}(?:(?:and|with)\\s{1,8})?(?:the\\s{1,8})?(?:${passwordNames})[ \\t]{1,8}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['identified'], pattern: /identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,40}[ \t]{1,4})?by[ \t]{1,4}(?=["'])/gi, follows: isPassword },

@@ -339,6 +339,36 @@ describe('redactJson', () => {
   })
 
   it.each([
+    [['mysql', '-u', 'root', '-phunter2x', 'orders'], '-p[redacted:password]'],
+    [['sudo', 'docker', 'login', '-u', 'ada', '-p', 'hunter2x'], '[redacted:password]'],
+    [['curl', '-u', 'ada:sesame12', 'https://example.com'], 'ada:[redacted:basic-auth]'],
+    [['curl', '-H', 'Accept: a b|c', '-u', 'ada:sesame12'], 'ada:[redacted:basic-auth]'],
+    [['curl', '-b', `sid=${fill(26, 'abcdefghijklmnop0123456789')}; theme=dark`], '[redacted:cookie]'],
+    [
+      ['kubectl', 'create', 'secret', 'generic', 'db', '--from-literal=a=hunter2x'],
+      '--from-literal=a=[redacted:password]',
+    ],
+    [['redis-cli', '-a', 'hunter2x and more'], '[redacted:password]'],
+  ])('replaces the secret that a list of arguments tells a command: %j', (list, clean) => {
+    const { value, counts } = redactJson(list)
+    expect(value).toEqual(list.map((item) => (/hunter2|sesame|sid=/.test(item) ? clean : item)))
+    expect(Object.values(counts)).toEqual([1])
+    const [command = '', ...args] = list
+    expect(redactJson({ command, args }).value).toEqual({ command, args: (value as string[]).slice(1) })
+    expect(redactJson(value)).toEqual({ value, counts: {} })
+  })
+
+  it.each([
+    [['docker', 'run', '-p', '8080:80', 'mysql', '-p3306:3306']],
+    [['docker', 'run', '-u', '1000:1000', 'curl']],
+    [['start mysql first', 'mkdir -parents2', '-parents2']],
+    [['mysql', '-p', 'orders2']],
+    [['ssh', '-p', '2222', 'ada@example.com']],
+  ])('leaves a list alone that tells a command no secret: %j', (value) => {
+    expect(redactJson(value)).toEqual({ value, counts: {} })
+  })
+
+  it.each([
     { name: 'DB_PASS', value: 'opensesame' },
     { key: 'SMTP_PW', value: 'opensesame' },
     { Name: 'smtpPass', Value: 'opensesame' },

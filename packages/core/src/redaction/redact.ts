@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import { terminalStyles } from '../text/terminal-styles.ts'
 import { type Assigned, assignedReader } from './assignments.ts'
 import type { Detector } from './detector.ts'
-import { detectors, isPublicName, isSecretMember } from './detectors.ts'
+import { detectors, isPublicName, isSecretMember, ofCommands } from './detectors.ts'
 import { placeholder, withoutPlaceholders } from './placeholder.ts'
 
 /** How often each kind of secret was replaced. */
@@ -50,16 +50,49 @@ function redactValue(value: JsonValue, name: string, counts: RedactionCounts): J
     count(counts, kind)
     return placeholder(kind)
   }
-  if (Array.isArray(value))
-    return value.map((item, i) => redactValue(item, optionAt(value, i - 1) ?? name, counts))
+  if (Array.isArray(value)) return redactList(value, name, '', counts)
   if (value === null || typeof value !== 'object') return value
   const members = new Map<string, JsonValue>()
   for (const [key, member] of Object.entries(value)) {
     const clean = redactString(key, withoutEntropy, counts)
-    const named = /^value$/i.test(key) ? (nameIn(value) ?? name) : key
-    members.set(unused(clean, members), redactValue(member, named, counts))
+    members.set(unused(clean, members), redactMember(value, key, member, name, counts))
   }
   return Object.fromEntries(members)
+}
+
+function redactMember(
+  object: JsonObject,
+  key: string,
+  member: JsonValue,
+  name: string,
+  counts: RedactionCounts,
+): JsonValue {
+  const isValue = /^value$/i.test(key)
+  const { command } = object
+  if (Array.isArray(member) && typeof command === 'string') return redactList(member, key, command, counts)
+  return redactValue(member, isValue ? (nameIn(object) ?? name) : key, counts)
+}
+
+function redactList(list: JsonValue[], name: string, command: string, counts: RedactionCounts): JsonValue[] {
+  const clean = list.map((item, i) => redactValue(item, optionAt(list, i - 1) ?? name, counts))
+  return clean.every((item) => typeof item === 'string') ? redactArguments(command, clean, counts) : clean
+}
+
+/** Hides what a command is told by its arguments, each of which is one word of its line whatever it holds. */
+function redactArguments(command: string, list: readonly string[], counts: RedactionCounts): string[] {
+  const line = [command, ...list].map((word) => word.replace(/[\s|;&]/g, '_')).join(' ')
+  const spans = merge(findSecrets(line, ofCommands))
+  let end = command.length + 1
+  let next = 0
+  return list.map((argument) => {
+    const start = end
+    end += argument.length + 1
+    while ((spans[next]?.start ?? end) < start) next++
+    const span = spans[next]
+    if (!span || span.start >= end) return argument
+    count(counts, span.kind)
+    return argument.slice(0, span.start - start) + placeholder(span.kind)
+  })
 }
 
 /** Behind a scheme stands a secret that only the name of the header tells: it is read as on a line with its name. */
