@@ -186,6 +186,9 @@ function isShortPassword(value: string): boolean {
   return !/\s/.test(value) && isPassword(value, { quoted: false, environment: false })
 }
 
+/** Whether the value of any cookie must be hidden. */
+export const isSecretCookie = (value: unknown): boolean => typeof value === 'string' && isSession(value)
+
 /** Whether the value of a member with this name must be hidden. */
 export function isSecretMember(
   name: string,

@@ -368,6 +368,29 @@ describe('redactJson', () => {
     expect(redactJson(value)).toEqual({ value, counts: {} })
   })
 
+  it('replaces the sessions that a browser keeps as cookies, and no other value of one', () => {
+    const session = fill(26, 'abcdefghijklmnop0123456789')
+    const place = { domain: 'internationalbusinessmachines.com', path: '/', sameSite: 'Lax' }
+    const value = {
+      cookies: [
+        { name: 'sid', value: session, ...place },
+        { name: 'theme', value: 'dark', ...place },
+        { key: 'sid', value: `${session}==`, ...place },
+      ],
+      request: { Cookies: { sid: session, theme: 'dark', consent: true } },
+      other: { sid: session },
+    }
+    expect(redactJson(value).value).toEqual({
+      cookies: [
+        { name: 'sid', value: '[redacted:cookie]', ...place },
+        { name: 'theme', value: 'dark', ...place },
+        { key: 'sid', value: '[redacted:cookie]', ...place },
+      ],
+      request: { Cookies: { sid: '[redacted:cookie]', theme: 'dark', consent: true } },
+      other: { sid: session },
+    })
+  })
+
   it.each([
     { name: 'DB_PASS', value: 'opensesame' },
     { key: 'SMTP_PW', value: 'opensesame' },

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import { terminalStyles } from '../text/terminal-styles.ts'
 import { type Assigned, assignedReader } from './assignments.ts'
 import type { Detector } from './detector.ts'
-import { detectors, isPublicName, isSecretMember, ofCommands } from './detectors.ts'
+import { detectors, isPublicName, isSecretCookie, isSecretMember, ofCommands } from './detectors.ts'
 import { placeholder, withoutPlaceholders } from './placeholder.ts'
 
 /** How often each kind of secret was replaced. */
@@ -68,9 +68,14 @@ function redactMember(
   counts: RedactionCounts,
 ): JsonValue {
   const isValue = /^value$/i.test(key)
+  const pair = nameIn(object)
+  if (/cookies$/i.test(name) && (isValue || pair === undefined) && isSecretCookie(member)) {
+    count(counts, 'cookie')
+    return placeholder('cookie')
+  }
   const { command } = object
   if (Array.isArray(member) && typeof command === 'string') return redactList(member, key, command, counts)
-  return redactValue(member, isValue ? (nameIn(object) ?? name) : key, counts)
+  return redactValue(member, isValue ? (pair ?? name) : key, counts)
 }
 
 function redactList(list: JsonValue[], name: string, command: string, counts: RedactionCounts): JsonValue[] {
