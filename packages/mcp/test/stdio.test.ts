@@ -2,10 +2,12 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { PassThrough, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { expect, it } from 'vitest'
+import type { Transport } from '@modelcontextprotocol/server'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createDrainingStdio } from '../src/draining-stdio.ts'
 import { stdioChild } from './support.ts'
 
+const error = { code: -32603, message: 'it failed' }
 const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
 
 it('answers what was asked before the input ended, and leaves then', async () => {
@@ -87,5 +89,61 @@ it('leaves when nobody takes its answers, also while its input stays open', asyn
 it('leaves when nobody takes its answers, whatever else was asked', async () => {
   const { stdin, ended } = await whoseReaderLeft()
   stdin.end(ping)
+  await ended
+})
+
+function stopTime(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+}
+
+/** A transport that waits for the answer to a request, after its input has ended. */
+async function waiting() {
+  stopTime()
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()]
+  const { transport, ended } = createDrainingStdio(stdin, stdout)
+  await transport.start()
+  stdin.end(ping)
+  for (let turn = 0; turn < 100 && vi.getTimerCount() === 0; turn++) await new Promise(setImmediate)
+  return { transport, stdout, ended }
+}
+
+it('waits ten seconds for an answer after the input has ended, and no longer', async () => {
+  const { stdout, ended } = await waiting()
+  const left = vi.fn()
+  const leaving = ended.then(left)
+  await vi.advanceTimersByTimeAsync(9999)
+  await new Promise(setImmediate)
+  expect(left).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(1)
+  await leaving
+  expect(stdout.readableLength).toBe(0)
+})
+
+it.each([
+  ['the answer is given', (transport: Transport) => transport.send({ jsonrpc: '2.0', id: 1, result: {} })],
+  ['a failure is given', (transport: Transport) => transport.send({ jsonrpc: '2.0', id: 1, error })],
+  [
+    'it is one that cannot be written',
+    (transport: Transport) =>
+      transport.send({ jsonrpc: '2.0', id: 1, result: { count: 1n } }).catch(() => {}),
+  ],
+  ['the connection is closed', (transport: Transport) => transport.close()],
+])('waits no longer once %s', async (_, end) => {
+  const { transport, ended } = await waiting()
+  await transport.send({ jsonrpc: '2.0', method: 'notifications/progress', params: {} })
+  expect(vi.getTimerCount()).toBe(1)
+  await end(transport)
+  await ended
+  // What is left would keep the process alive.
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+it('waits for no answer to a subscription', async () => {
+  stopTime()
+  const stdin = new PassThrough()
+  const { transport, ended } = createDrainingStdio(stdin, new PassThrough())
+  await transport.start()
+  stdin.end('{"jsonrpc":"2.0","id":2,"method":"subscriptions/listen"}\n')
   await ended
 })
