@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { createTicker } from '../conformance/ticker.ts'
+import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { MemoryStore } from '../memory-store.ts'
 import { createInMemoryStore } from '../stores/in-memory-store.ts'
 import { createMemoryManager } from './create-memory-manager.ts'
@@ -121,6 +122,21 @@ it('does not undo what is written while it runs', async () => {
   expect(result).toEqual({ rotated: 3, errors: [] })
   const later = createMemoryManager({ stores, encryptionKey: second })
   expect(await later.read('long-term', 'key 0')).toEqual({ n: 'newer' })
+})
+
+it('lists at last what others keep writing, and seals the rest', async () => {
+  const { stores } = await sealed(3)
+  const overtaken: MemoryStore = {
+    ...stores,
+    async commit(changes) {
+      const keys = changes.map((change) => ('put' in change ? change.put.key : change.remove.key))
+      if (keys.includes('key 0')) throw new MemoryError('written meanwhile', MemoryErrorCode.CONFLICT)
+      await stores.commit(changes)
+    },
+  }
+  const result = await rotateEncryption({ stores: overtaken, encryptionKey: both })
+  const failure = { scope: 'long-term', key: 'key 0', message: 'written meanwhile' }
+  expect(result).toEqual({ rotated: 2, errors: [failure] })
 })
 
 it('seals what is restored while it runs', async () => {
