@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createTicker } from '../conformance/ticker.ts'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import { jsonBytes } from '../json.ts'
@@ -130,6 +130,58 @@ it('lets several writes at once make the same entry smaller', async () => {
   }
   await Promise.all([1, 2, 3].map(() => memory.write('long-term', 'a', 'x'.repeat(28))))
   expect(await stores.stats(place)).toEqual({ entries: 2, bytes: 80 })
+})
+
+it('counts on no room that a later write to the same entry is about to take, when an earlier one is over', async () => {
+  const stores = createInMemoryStore()
+  const memory = createMemoryManager({ stores, policies: { quotas: { 'long-term': 100 } } })
+  for (const key of ['a', 'kept']) await memory.write('long-term', key, 'x'.repeat(48))
+  const { put } = stores
+  const waiting: (() => void)[] = []
+  stores.put = async (entry, options) => {
+    await new Promise<void>((resolve) => waiting.push(resolve))
+    await put(entry, options)
+  }
+  const earlier = memory.write('long-term', 'a', 'x'.repeat(28))
+  const later = memory.write('long-term', 'a', 'x'.repeat(23))
+  await new Promise(setImmediate)
+  waiting[0]?.()
+  await earlier
+  const moved = memory.atomicUpdate('long-term', [
+    { operation: 'delete', key: 'a' },
+    { operation: 'set', key: 'b', value: 'x'.repeat(28) },
+  ])
+  await expect(moved).rejects.toMatchObject({ code: MemoryErrorCode.QUOTA_EXCEEDED })
+  waiting[1]?.()
+  await later
+})
+
+it('evicts as much as a write needs beside those that the store has not got yet', async () => {
+  const stores = createInMemoryStore()
+  const memory = createMemoryManager({ stores, policies: { quotas: { 'short-term': 1000 } } })
+  for (let i = 0; i < 5; i++) await memory.write('short-term', `key ${i}`, 'x'.repeat(98))
+  const { put } = stores
+  let go = (): void => {}
+  stores.put = async (entry, options) => {
+    stores.put = put
+    await new Promise<void>((resolve) => {
+      go = resolve
+    })
+    await put(entry, options)
+  }
+  const first = memory.write('short-term', 'first', 'x'.repeat(398))
+  await memory.write('short-term', 'second', 'x'.repeat(298))
+  go()
+  await first
+  expect(await stores.stats({ ...place, scope: 'short-term' })).toEqual({ entries: 5, bytes: 1000 })
+})
+
+it('takes back the room of a write that failed', async () => {
+  const stores = createInMemoryStore()
+  const memory = createMemoryManager({ stores, policies: { quotas: { 'long-term': 100 } } })
+  vi.spyOn(stores, 'put').mockRejectedValueOnce(new Error('away'))
+  await expect(memory.write('long-term', 'a', 'x'.repeat(58))).rejects.toThrow('away')
+  await memory.write('long-term', 'b', 'x'.repeat(58))
 })
 
 it('counts what an entry frees by what it holds now, not by an earlier write to it', async () => {
