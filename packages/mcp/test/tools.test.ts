@@ -308,6 +308,33 @@ it('tells of the latest sessions although the date of one cannot be read', async
   expect(result.structuredContent.sessions.map(({ sessionId }) => sessionId)).toEqual(['first', 'last'])
 })
 
+it('finds the latest session among many others and notes, and counts no access to it', async () => {
+  let now = 0
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: () => ++now })
+  for (let day = 28; day > 10; day--)
+    await writeSession(memory, 'done', { sessionId: `s${day}`, date: `2026-02-${day}T10:00:00Z` })
+  for (let i = 0; i < 100; i++) await memory.write('short-term', `note ${i}`, 'a note')
+  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
+  const asked = { name: 'session_context', arguments: { sessions: 1 } }
+  expect(await (await server.fetch(modern('tools/call', asked, 'session_context'))).json()).toMatchObject({
+    result: { structuredContent: { sessions: [{ sessionId: 's28' }] } },
+  })
+  const found = await memory.search('short-term', {}, { limit: 1000, touch: false })
+  expect(found.filter(({ metadata }) => metadata.accessCount > 0)).toEqual([])
+})
+
+it('cuts the summary of a session, and leaves no half of a secret at its end', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore(), redact: 'allow' })
+  const secret = `gh${'p_'}${'a1B2'.repeat(9)}`
+  await writeSession(memory, `${'x '.repeat(745)}${secret} ${'y'.repeat(3000)}`)
+  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
+  const request = modern('tools/call', { name: 'session_context', arguments: {} }, 'session_context')
+  const text = await (await server.fetch(request)).text()
+  expect(text).toContain('x x')
+  expect(text).not.toContain(secret.slice(0, 8))
+  expect(text).not.toContain('yy')
+})
+
 it('without a hub there are no tools for one', async () => {
   const { hub: _, ...options } = await sampleOptions()
   const server = createMcpFetch({ optionsFor: () => options })
