@@ -79,8 +79,11 @@ export function createReading({ schemas, embedder, sealer, cached, clock }: Read
       const now = clock()
       const reads = includeMetadata || decrypt === false ? undefined : cached
       const known = (await reads?.read(store, address, now)) ?? null
-      const kept = known ?? (await (reads ? reads.load(store, address, now) : store.get(address, now)))
-      const entry = kept ?? (includeArchived ? await store.cold?.get(address, now) : null)
+      const found = known ?? (await (reads ? reads.load(store, address, now) : store.get(address, now)))
+      const archived = found || !includeArchived ? null : await store.cold?.get(address, now)
+      // It may have been restored between the two looks.
+      const kept = found ?? (includeArchived && !archived ? await store.get(address, now) : null)
+      const entry = kept ?? archived
       if (!entry) return null
       const value = decrypt === false ? entry.value : await valueIn(entry)
       if (kept && !known) await store.touch([address], now)

@@ -77,6 +77,14 @@ it('finds an entry once that is archived during the search', async () => {
   expect(found.map(({ key }) => key)).toEqual(['key'])
 })
 
+it('reads an entry that is restored between the look at the store and that at its archive', async () => {
+  const { stores, memory, other } = await open()
+  await other.cleanup(old)
+  stores.get = afterFirst(stores.get, () => other.restore('episodic', 'key'))
+  const read = await memory.read('episodic', 'key', { includeArchived: true, includeMetadata: true })
+  expect(read).toEqual({ value: 'value', metadata: expect.objectContaining({ accessCount: 1 }) })
+})
+
 it('is as sure of a passage that tells no score of its own as of its match', async () => {
   const { stores, memory } = await open()
   const { find } = stores
