@@ -204,7 +204,7 @@ it('remembers the same words again with the tags of both', async () => {
     return result.structuredContent.key
   }
   const key = await remember({ text: 'Ana prefers tabs.', tags: ['people'] })
-  expect(await remember({ text: 'Ana prefers tabs.', tags: ['editor'] })).toBe(key)
+  expect(await remember({ text: ' Ana prefers tabs.\n', tags: ['editor'] })).toBe(key)
   const record = await options.memory.read('long-term', key, { includeMetadata: true })
   expect(record?.metadata.tags).toEqual(['people', 'editor'])
 })
