@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createConceptEmbedder } from '../conformance/concept-embedder.ts'
 import { createTicker } from '../conformance/ticker.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
@@ -436,4 +436,39 @@ it('updateEntry leaves the type to a value that says its own', async () => {
   await updateEntry(memory, 'long-term', 'p', () => ({ value: { type: 'playbook' } }))
   const record = await memory.read('long-term', 'p', { includeMetadata: true })
   expect(record?.metadata.type).toBe('playbook')
+})
+
+it('updateEntry changes the ttl, the tags and the type where it is told to', async () => {
+  const time = createTicker()
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: time.clock })
+  await memory.write('long-term', 'count', 1, { tags: ['old'], type: 'draft' })
+  time.advance(1)
+  const options = { ttl: 5000, tags: ['new'], type: 'counter' }
+  await updateEntry(memory, 'long-term', 'count', () => ({ value: 2, ...options }))
+  const record = await memory.read('long-term', 'count', { includeMetadata: true })
+  expect(record?.metadata).toMatchObject({ tags: ['new'], type: 'counter', expiresAt: time.clock() + 5000 })
+})
+
+it('updateEntry lets the updates of one memory take turns, so that none is overtaken', async () => {
+  const { memory } = open()
+  const pause = vi.fn(async () => {})
+  const count = () =>
+    updateEntry<number>(memory, 'long-term', 'count', (known) => ({ value: (known ?? 0) + 1 }), { pause })
+  await Promise.all(Array.from({ length: 10 }, count))
+  expect(await memory.read('long-term', 'count')).toBe(10)
+  expect(pause).not.toHaveBeenCalled()
+})
+
+it('updateEntry overwrites nothing that was written as it began, whatever it is told', async () => {
+  const { memory } = open()
+  const seen: (number | null)[] = []
+  let other: Promise<void> | undefined
+  const change = (known: number | null) => {
+    seen.push(known)
+    other ??= memory.write('long-term', 'count', 7)
+    return { value: (known ?? 0) + 1, overwrite: true }
+  }
+  await updateEntry(memory, 'long-term', 'count', change, { pause: async () => other })
+  expect(await memory.read('long-term', 'count')).toBe(8)
+  expect(seen).toEqual([null, 7])
 })
