@@ -414,3 +414,15 @@ it('loses no queued write when it dies between any two steps of a drain', async 
     expect(await queue.items()).toEqual([])
   }
 })
+
+it('a queue in memory runs one section at a time, also after one that failed, and keeps what it was given', async () => {
+  const queue = createInMemoryQueue()
+  const inner = await queue.exclusively(() => queue.exclusively(async () => 'run'))
+  expect(inner).toBeNull()
+  await expect(queue.exclusively(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed')
+  expect(await queue.exclusively(async () => 'run')).toBe('run')
+  const value = { n: 1 }
+  await queue.append({ namespace: 'default', scope: 'long-term', key: 'k', value, queuedAt: 0 })
+  value.n = 2
+  expect(await queue.items()).toMatchObject([{ value: { n: 1 } }])
+})
