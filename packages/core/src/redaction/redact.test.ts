@@ -391,7 +391,7 @@ describe('redactJson', () => {
     })
   })
 
-  it.each([
+  it.each<Record<string, string>>([
     { name: 'DB_PASS', value: 'opensesame' },
     { key: 'SMTP_PW', value: 'opensesame' },
     { Name: 'smtpPass', Value: 'opensesame' },
