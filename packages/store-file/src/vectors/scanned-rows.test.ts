@@ -41,9 +41,11 @@ it('compares a query with the rows in some slots, however the rows came', () => 
         const integers = all[slot] ?? query.map(() => 0)
         const product = integers.reduce((sum, value, j) => sum + value * (query[j] as number), 0)
         const similarity = product * scaleOf(integers)
-        // The query is rounded to sixteen bits.
+        // Each number of the query is rounded to one of 65,535, and the similarity to a float of 32 bits.
+        const rounding = Math.max(...query.map(Math.abs)) / 32767 / 2
+        const weight = integers.reduce((sum, value) => sum + Math.abs(value), 0) * scaleOf(integers)
         expect(Math.abs((found[i] as number) - similarity)).toBeLessThanOrEqual(
-          0.3 + 1e-3 * Math.abs(similarity),
+          rounding * weight + 1e-6 * (1 + Math.abs(similarity)),
         )
       })
     }),
