@@ -64,5 +64,8 @@ it.each([
 
 it('reads a message that is a mere text', () => {
   expect(readPromptParts({ content: 'fix it' }, () => {}).typed).toEqual([{ type: 'text', text: 'fix it' }])
+  const framed =
+    '# Context from my IDE setup:\r\n\r\n## Active file: a.ts\r\n\r\n## My request for Codex:\r\nfix it'
+  expect(readPromptParts({ content: framed }, () => {}).typed).toEqual([{ type: 'text', text: 'fix it' }])
   expect(readPromptParts({ content: 7 }, () => {}).typed).toEqual([])
 })

@@ -68,8 +68,9 @@ const isTyped = (each: Part): boolean =>
   (isReadBefore(each) && typedKind.test(each.kind) && !saidByHost.test(each.text))
 
 function withRequestAlone({ part, text, kind }: Part): Part {
+  if (text === '') return { part, text, kind }
   const request = requestIn(text)
-  return { part: isRecord(part) && text !== '' ? { ...part, text: request } : part, text: request, kind }
+  return { part: isRecord(part) ? { ...part, text: request } : request, text: request, kind }
 }
 
 /** The host puts a tag before and behind each image, with its name and path. */

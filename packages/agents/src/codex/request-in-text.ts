@@ -2,7 +2,7 @@ import { isRecord } from '../reading/content-blocks.ts'
 import { parseJson } from '../reading/read-json-lines.ts'
 
 /** The line above which an app tells of what the person looks at and points to. */
-const aboveRequest = /^## My request(?: for Codex)?:[ \t]*$/m
+const aboveRequest = /^## My request(?: for Codex)?:[ \t\r]*$/m
 const begunByApp = /^\s*# (?:Context from my IDE setup|Files mentioned by the user|Response annotations)\b/
 /** Nobody pointed at these: they are what happened to be open. */
 const aroundPerson = /^# Context from my IDE setup\b/
