@@ -8,6 +8,7 @@ import { copilotFolder } from './copilot/target.ts'
 import { cursorTranscriptFolders } from './cursor/transcript-folders.ts'
 import { geminiFolder } from './gemini/target.ts'
 import { listConversations } from './list-conversations.ts'
+import { listSessionTranscripts } from './list-session-transcripts.ts'
 import { opencodeDatabases } from './opencode/databases.ts'
 import { listOpencodeSessions } from './opencode/read-session.ts'
 import { filesBelow, mayHoldSessions } from './reading/files-below.ts'
@@ -41,8 +42,9 @@ export function sessionSources(machine: {
 
 /**
  * What can be imported from a path. For a folder: its JSON, JSON Lines (also compressed) and markdown files at any
- * depth, a session's file before those of its helpers. For a database of sessions or a JSON export of conversations:
- * each of them as `<path>#<id>`. Links are not followed.
+ * depth, a session's file before those of its helpers. For the file of a session: it, those of its helpers, and those of
+ * sessions that it was forked from. For a database of sessions or a JSON export of conversations: each of them as
+ * `<path>#<id>`. Links are not followed.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when the path cannot be read
  */
@@ -62,6 +64,7 @@ export async function listImportable(path: string): Promise<string[]> {
   }
   if (/\.(?:db|sqlite3?)$/i.test(path))
     return (await listOpencodeSessions(path).catch(leaveToOpening(path))) ?? [path]
+  if (/\.jsonl(?:\.zst)?$/i.test(path)) return listSessionTranscripts(path).catch(leaveToOpening(path))
   return listConversationsIn(path)
 }
 

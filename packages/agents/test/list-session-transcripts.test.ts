@@ -174,6 +174,8 @@ it('lists with a forked Claude Code session those that it was forked from, and r
   const ofA = ['p/a.jsonl', 'p/a/subagents/agent-a77.jsonl']
   expect(await list('p/c.jsonl')).toEqual(['p/c.jsonl', 'p/b.jsonl', ...ofA])
   expect(await list('p/a.jsonl')).toEqual(ofA)
+  const paths = ['p/b.jsonl', ...ofA].map((path) => join(root, path))
+  expect(await listImportable(join(root, 'p/b.jsonl'))).toEqual(paths)
   for (const alone of ['p/gone.jsonl', 'p/out.jsonl', 'p/itself.jsonl'])
     expect(await list(alone)).toEqual([alone])
   expect([await said('a.jsonl'), await said('b.jsonl'), await said('c.jsonl')]).toEqual([
