@@ -95,6 +95,11 @@ export function isPassword(value: string, { quoted, environment }: Evidence): bo
   )
 }
 
+/** `isPassword` of what may as well be a name, an outcome or what is said to a person. */
+export function isShortPassword(value: string): boolean {
+  return !/\s/.test(value) && isPassword(value, { quoted: false, environment: false })
+}
+
 /** Whether a value under a name like `api_key` or `token` is a key or token, rather than a label or a reference. */
 export function isToken(value: string, { quoted, environment }: Evidence): boolean {
   const rest = literalOf(value)
@@ -115,6 +120,8 @@ const standIns = [
   /^(?:string|number|boolean|null|undefined|true|false|required|optional|redacted|hidden)\b/i,
   /^(?:object|function|symbol|unknown)$/,
   /^!(?:vault|secret|env|ref|sub|getatt)$/i,
+  // The name of what is kept at Amazon.
+  /^arn:[a-z-]+:/,
   // An address, also without its scheme.
   /^(?:[a-z][a-z0-9+.-]{1,20}:)?\/\//i,
 ]

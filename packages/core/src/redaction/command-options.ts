@@ -28,6 +28,13 @@ export const commandOptions: readonly CommandOption[] = [
   { commands: ['htpasswd', 'mosquitto_passwd'], option: `-(?![A-Za-z]{0,8}n)[A-Za-z]{0,4}b[A-Za-z]{0,4}${gap}${argument}${argument}` },
   { commands: ['htpasswd'], option: `-(?=[A-Za-z]{0,8}n)[A-Za-z]{0,4}b[A-Za-z]{0,4}${gap}${argument}` },
   { commands: ['http'], option: '-a[ \\t=]{1,4}["\']?[^\\s:"\']{1,128}:' },
+  { commands: ['net user', 'wpa_passphrase'], option: `${argument}(?!/)` },
+  { commands: ['rclone'], option: `obscure${gap}` },
+  { commands: ['signtool'], option: `/p${gap}` },
+  { commands: ['openssl passwd'], option: `-(?:1|5|6|apr1)${gap}` },
+  { commands: ['secretsmanager'], option: '--secret-string[ \\t=]{1,4}' },
+  { commands: ['put-parameter'], option: '--value(?=[^\\n|;]{1,512}SecureString|(?<=SecureString[^\\n|;]{1,512}))[ \\t=]{1,4}' },
+  { commands: ['npm', 'pnpm', 'yarn'], option: '[^\\s|;&]{0,200}:_(?:password|auth|authToken)[ \\t=]{1,4}' },
   { commands: ['gh secret set'], option: '(?:-b|--body)[ \\t=]{1,4}' },
 ]
 

@@ -1,4 +1,5 @@
-import { type Evidence, isPassword, isToken } from './assignments.ts'
+import { type Evidence, isPassword, isShortPassword, isToken } from './assignments.ts'
+import { codeCalls } from './code-calls.ts'
 import { commandOptions, toPassword } from './command-options.ts'
 import type { Detector } from './detector.ts'
 import { isLongOrUnlikeName, isPublicId, looksGenerated, looksLikeName } from './entropy.ts'
@@ -34,8 +35,8 @@ const toBlock = '["\'`]?[ \\t]{0,4}:[ \\t]{0,4}[|>][+-]?[ \\t]{0,4}\\r?\\n[ \\t]
 const fewWords = '[^"\'`=:.;\\n]{1,40}'
 /** What happens to a secret, which is told before its value. */
 const changed = '(?:set|chang(?:ed?|ing)|reset(?:ting)?|updat(?:ed?|ing)|rotat(?:ed?|ing))'
-/** From an option of a command to its value; in a list of JSON, the next item. */
-const flagEnd = '(?:[ \\t]{1,4}|["\'],\\s{0,40}(?=["\']))'
+/** From an option of a command to its value; in a list of JSON or YAML, the next item. */
+const flagEnd = '(?:[ \\t]{1,8}|["\'],\\s{0,40}(?=["\'])|["\']?\\r?\\n[ \\t]{0,40}-[ \\t]{1,4}(?=["\'\\w]))'
 
 /** What reads a password from standard input. */
 const readsPassword =
@@ -57,6 +58,13 @@ const isWebPassword = (secret: string): boolean => isUrlPassword(secret) && !/^[
 /** Behind the name of an account may stand the number of a group, and behind what is none an address or a path. */
 const isAccountPassword = (secret: string): boolean =>
   isUrlPassword(secret) && !/^(?:\/|<|(?:\d+|\$[A-Za-z_]+)\W*$)/.test(secret)
+/** As Google gives one to each app, and shows it. */
+const appPassword = '(?:[a-z]{4} ){3}[a-z]{4}'
+/** The words that a wallet is restored from, of three to eight letters each (BIP 39). */
+const mnemonic = '(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8}'
+const mnemonicNames = '(?:mnemonic|(?:seed|recovery|backup)[ _-]?(?:phrase|words))s?'
+/** What an account and its password stand behind, divided by a colon or a slash. */
+const account = 'credentials?|basic[ _-]?auth|(?:log|sign)[ -]?in|user(?:name)?[:/]pass(?:word)?'
 const unlikeName = (secret: string): boolean => !looksLikeName(secret)
 const isKey = (secret: string): boolean => looksGenerated(secret) && !isPublicId(secret)
 
@@ -113,17 +121,22 @@ export const detectors: readonly Detector[] = [
   { kind: 'cookie', gate: ['sess', 'connect.sid'], pattern: new RegExp(`(?:${sessionCookies})(?:${assigns})\\\\{0,3}["'\`]?(?<secret>[\\w.%:~+/-]{16,512})`, 'gid'), accept: isSession },
   { kind: 'cookie', gate: ['\t'], pattern: /^\S{1,256}\t(?:TRUE|FALSE)\t\S{1,256}\t(?:TRUE|FALSE)\t\d{1,16}\t\S{1,256}\t(?<secret>\S{1,4096})/gmd, accept: isSession },
   ...ofCommands,
+  { kind: 'private-key', gate: ['accounts'], pattern: /\baccounts["']?[ \t]{0,4}:[ \t]{0,4}\[\s{0,40}["'](?<secret>0x[0-9a-f]{64})(?![0-9a-f])/gid },
   { kind: 'password', gate: ['echo', 'printf'], pattern: new RegExp(`(?:echo|printf)[ \\t]{1,4}(?:-[neE]{1,3}[ \\t]{1,4})?["']?(?<secret>[^\\s"'|][^"'|\\n]{0,255}?)["']?[ \\t]{0,4}\\|(?=${readsPassword})`, 'gd'), accept: isPiped },
   { kind: 'password', gate: ['<<<'], pattern: /(?<![\w-])sudo[ \t][^\n|;&<]{0,120}?-[A-Za-z]{0,4}S[^\n|;&<]{0,120}<<<[ \t]{0,4}/g, follows: isGiven },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:login|user(?:[ _-]?name)?)(?:\\s{1,8}(?!(?:and|or)\\s)|[ \\t]{0,2}[:=][ \\t]{0,2})\\S{1,128}\\s{1,8}(?:(?:and|with)\\s{1,8})?(?:the\\s{1,8})?(?:${passwordNames})[ \\t]{1,8}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['identified'], pattern: /identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,40}[ \t]{1,4})?by[ \t]{1,4}(?=["'])/gi, follows: isPassword },
-  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?<=\\.|set|with)(?:${passwordNames})\\([ \\t]{0,4}(?=["'])`, 'gi'), follows: isShortPassword },
+  ...codeCalls,
   { kind: 'password', gate: ['convertto-securestring'], pattern: /convertto-securestring[ \t]{1,4}(?:-string[ \t]{1,4})?(?=["'])/gi, follows: isPassword },
   { kind: 'password', gate: ['psk'], pattern: /(?<![A-Za-z])psk[ \t]{0,4}[=:][ \t]{0,4}/gi, follows: isPassword },
-  { kind: 'password', gate: ['requirepass', 'masterauth'], pattern: /(?:requirepass|masterauth)[ \t]{1,8}/g, follows: isPassword },
+  { kind: 'password', gate: ['requirepass', 'masterauth'], pattern: new RegExp(`(?:requirepass|masterauth)${flagEnd}`, 'g'), follows: isPassword },
   { kind: 'password-hash', gate: ['$1$', '$5$', '$6$', '$y$', '$2a$', '$2b$', '$2y$', '$argon2'], pattern: /\$(?:[156y]|2[aby]|argon2(?:id|i|d))\$[A-Za-z0-9./+=,$-]{20,512}/g },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})${suffix}(?:${toBlock}|${toValue}|${assigns})`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)["']?[ \t]{0,4}[:=][ \t]{0,4}(?=["'])/gi, follows: isShortPassword },
+  { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)[ \t]{0,4}[:=][ \t]{0,4}(?=[\w!#$%&*+?@^~-]{6,128}(?:[\s,;.]|$))/gi, follows: isUnlikeName },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:pass(?:word|wd)?|pwd)(?:${assigns}|[ \\t]is:?[ \\t]{1,4})\\\\{0,3}["'\`]?(?<secret>${appPassword})(?![ \\w])`, 'gid') },
+  { kind: 'mnemonic', gate: ['mnemonic', 'phrase', 'seed'], pattern: new RegExp(`(?:${mnemonicNames})(?:${assigns}|[ \\t]is:?[ \\t]{1,4})\\\\{0,3}["'\`]?(?<secret>${mnemonic})(?![ \\w])`, 'gid') },
+  { kind: 'password', gate: ['credential', 'auth', 'login', 'log in', 'log-in', 'sign in', 'signin', 'sign-in', 'user:pass', 'user/pass', 'name:pass', 'name/pass'], pattern: new RegExp(`(?:${account})["'\`]?(?:${assigns}|[ \\t]{1,4}(?:(?:is|are|with|as|using|via):?[ \\t]{1,4})?)["'\`]?(?!arn:)(?=[\\w.+-]{0,64}[A-Za-z])[\\w.@+-]{1,128}(?::| / )`, 'gi'), follows: isUnlikeName },
   { kind: 'password', gate: ['_PASS', '_PW'], pattern: new RegExp(`_(?:PASS|PW)(?:${toValue}|${assigns})`, 'g'), follows: isPassword },
   { kind: 'password', gate: ['pass'], pattern: new RegExp(`pass(?<=(?:${accounts})[_-]?pass)(?:${toValue}|${assigns})`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: /(?:\bENV|\bsetx)[ \t]{1,4}\w{0,40}(?:pass(?:word|wd)?|pwd)[ \t]{1,4}/gi, follows: isPassword },
@@ -159,6 +172,9 @@ const passwordName = new RegExp(
   'i',
 )
 const tokenName = new RegExp(`(?:${tokenNames}|${foreignTokens})${suffix}$`, 'i')
+const mnemonicMember = new RegExp(`${mnemonicNames}$`, 'i')
+const mnemonicValue = new RegExp(`^${mnemonic}$`)
+const appPasswordValue = new RegExp(`^${appPassword}$`)
 const sessionCookie = new RegExp(`^(?:${sessionCookies})$`, 'i')
 
 /** Not the type of a block, as in `resource "azurerm_key_vault_secret" "…" {`. */
@@ -176,14 +192,14 @@ function isPiped(secret: string): boolean {
   return isGiven(secret.slice(secret.indexOf(':') + 1))
 }
 
+/** Judges what may as well be a word, a version or a place in code. */
+function isUnlikeName(value: string): boolean {
+  return !looksLikeName(value) && isShortPassword(value)
+}
+
 /** Judges what only stands behind a name, as in `use API key …`. */
 function isBareToken(value: string): boolean {
   return /\d/.test(value) && isToken(value, { quoted: false, environment: false })
-}
-
-/** Judges the value of a name that may also stand for the outcome of a test. */
-function isShortPassword(value: string): boolean {
-  return !/\s/.test(value) && isPassword(value, { quoted: false, environment: false })
 }
 
 /** Whether the value of any cookie must be hidden. */
@@ -193,12 +209,14 @@ export const isSecretCookie = (value: unknown): boolean => typeof value === 'str
 export function isSecretMember(
   name: string,
   value: string,
-): 'basic-auth' | 'cookie' | 'password' | 'secret' | undefined {
+): 'basic-auth' | 'cookie' | 'mnemonic' | 'password' | 'secret' | undefined {
   const evidence: Evidence = { quoted: true, environment: false }
   if (/^(?:set-)?cookies?$/i.test(name)) return holdSession(value) ? 'cookie' : undefined
   if (sessionCookie.test(name)) return isSession(value) ? 'cookie' : undefined
   if (/^_?auth$/i.test(name)) return isBasicCredential(value) ? 'basic-auth' : undefined
-  if (/^pass$|^pw$/i.test(name)) return isShortPassword(value) ? 'password' : undefined
+  if (mnemonicMember.test(name)) return mnemonicValue.test(value) ? 'mnemonic' : undefined
+  if (/^pass$|^pw$/i.test(name))
+    return isShortPassword(value) || appPasswordValue.test(value) ? 'password' : undefined
   if (passwordName.test(name) || /_(?:PASS|PW)$/.test(name))
     return isPassword(value, evidence) ? 'password' : undefined
   if (!tokenName.test(name) || harmlessToken.test(name.replace(/tokens?$/i, ''))) return undefined

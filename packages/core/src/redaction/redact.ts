@@ -3,6 +3,7 @@ import { terminalStyles } from '../text/terminal-styles.ts'
 import { type Assigned, assignedReader } from './assignments.ts'
 import type { Detector } from './detector.ts'
 import { detectors, isPublicName, isSecretCookie, isSecretMember, ofCommands } from './detectors.ts'
+import { literalFilter } from './literal-filter.ts'
 import { placeholder, withoutPlaceholders } from './placeholder.ts'
 
 /** How often each kind of secret was replaced. */
@@ -39,6 +40,9 @@ function gatesOf(table: readonly Detector[]): RegExp {
 
 const exactGates = gatesOf(detectors.filter(({ pattern }) => !pattern.ignoreCase))
 const foldedGates = gatesOf(detectors.filter(({ pattern }) => pattern.ignoreCase))
+/** In a shorter text each gate is looked for sooner than the filter is made. */
+const shortText = 500
+const filterGates = literalFilter(detectors.flatMap(({ gate }) => gate))
 const withoutEntropy = detectors.filter(({ kind }) => kind !== 'high-entropy')
 
 function redactValue(value: JsonValue, name: string, counts: RedactionCounts): JsonValue {
@@ -129,7 +133,10 @@ function redactString(text: string, table: readonly Detector[], counts: Redactio
   let clean = text
   // A replacement can expose another secret beside it; only a text made for that needs more than two rounds.
   for (let round = 0; round < 8; round++) {
-    const spans = merge([...findSecrets(clean, table), ...findUnderStyles(clean, table)])
+    const spans = merge([
+      ...findAlsoInLists(clean, table),
+      ...findBetween(clean, terminalStyles, '', (shown) => findAlsoInLists(shown, table)),
+    ])
     if (spans.length === 0) break
     clean = replaceSpans(clean, spans, counts)
   }
@@ -150,13 +157,14 @@ function findSecrets(text: string, table: readonly Detector[]): Span[] {
   const lower = text.toLowerCase()
   const anyExact = exactGates.test(text)
   const anyFolded = foldedGates.test(lower)
+  const mayHold = text.length > shortText && (anyExact || anyFolded) ? filterGates(lower) : () => true
   const readAssigned = assignedReader(text)
   table.forEach((detector, row) => {
     const { gate, pattern, kind } = detector
     if (gate.length > 0) {
       if (!(pattern.ignoreCase ? anyFolded : anyExact)) return
       const searched = pattern.ignoreCase ? lower : text
-      if (!gate.some((literal) => searched.includes(literal))) return
+      if (!gate.some((literal) => mayHold(literal) && searched.includes(literal))) return
     }
     const run: Run = { end: 0, judged: 0 }
     for (const match of text.matchAll(pattern)) {
@@ -167,27 +175,48 @@ function findSecrets(text: string, table: readonly Detector[]): Span[] {
   return spans
 }
 
-/** The secrets of a text as a terminal shows it: a style can stand between a name and its value, or within either. */
-function findUnderStyles(text: string, table: readonly Detector[]): Span[] {
-  if (!text.includes('\u001b')) return []
-  const places = new Uint32Array(text.length)
-  let shown = ''
-  let from = 0
-  const show = (to: number): void => {
-    for (let i = from; i < to; i++) places[shown.length + i - from] = i
-    shown += text.slice(from, to)
-  }
-  for (const style of text.matchAll(terminalStyles)) {
-    show(style.index)
-    from = style.index + style[0].length
-  }
-  show(text.length)
-  if (shown.length === text.length) return []
-  return findSecrets(shown, table).map((span) => ({
+function findAlsoInLists(text: string, table: readonly Detector[]): Span[] {
+  return [
+    ...findSecrets(text, table),
+    ...findBetween(text, itemEnds, ' ', (line) => findSecrets(line, ofCommands)),
+  ]
+}
+
+/** From one word of a list of arguments to the next, also from the command that it is for: `spawn("psql", ["-h", …`. */
+const itemEnds = /["'],\s{0,40}\[?\s{0,40}["']/g
+
+/**
+ * The secrets of a text as it is where the gaps in it are read as `filler`: a style of a terminal can stand between a
+ * name and its value, or within either, and the words of a command may be the items of a list.
+ */
+function findBetween(text: string, gaps: RegExp, filler: string, find: (shown: string) => Span[]): Span[] {
+  const shown = text.replace(gaps, filler)
+  if (shown === text) return []
+  const found = find(shown)
+  if (found.length === 0) return []
+  const places = placesIn(text, gaps, filler)
+  return found.map((span) => ({
     ...span,
     start: places[span.start] ?? 0,
     end: (places[span.end - 1] ?? 0) + 1,
   }))
+}
+
+/** Where each character of the text with fillers stands in the text. */
+function placesIn(text: string, gaps: RegExp, filler: string): Uint32Array {
+  const places = new Uint32Array(text.length)
+  let shown = 0
+  let from = 0
+  const show = (to: number): void => {
+    while (from < to) places[shown++] = from++
+  }
+  for (const gap of text.matchAll(gaps)) {
+    show(gap.index)
+    for (let i = 0; i < filler.length; i++) places[shown++] = gap.index
+    from = gap.index + gap[0].length
+  }
+  show(text.length)
+  return places
 }
 
 /** The run without spaces that a detector is in, and how many of its values it has judged there. */

@@ -1,0 +1,53 @@
+import { isPassword, isShortPassword, isToken } from './assignments.ts'
+import type { Detector } from './detector.ts'
+
+/** The next argument is a literal. */
+const literal = '\\s{0,40}(?=["\'`])'
+const argument = '["\'`][^"\'`\\n]{1,256}["\'`],\\s{0,40}'
+
+/** Takes an account and its password. */
+const signsIn =
+  '(?<![A-Za-z])auth=|http(?:basic|digest)auth|basic_?auth(?:entication)?|networkcredential|(?:usernamepassword|simple)credentials?|(?:\\.|->)(?:auth|login|sign_?in)'
+/** Takes an address or a name, an account and its password. */
+const connects =
+  'getconnection|\\bpdo|mysqli(?:_(?:real_)?connect)?|(?:mysqldb|pymysql)\\.connect|create_(?:super)?user'
+/** Takes a password first. */
+const takesPassword =
+  '(?:\\.|=[ \\t]{0,2}|(?:set|with|hash|make|check|verify|change|encrypt)_?)(?:pass(?:word|wd|phrase|code)|pwd)|password_(?:hash|verify)|bcrypt\\.(?:hash|compare)(?:sync|pw)?'
+/** Takes a name and its value, a name and the value where none is set, or a field and what to type there. */
+const takesNamed = 'getenv|(?:\\.|->)(?:get|fetch|set|put|setdefault|get_?or_?default|fill|type|setvalue)'
+/** Types into the field that it is a method of. */
+const typesInto = '(?:fill|type|send_?keys|press_?sequentially|set_?value|type_?text)'
+const fallsBack = '(?:["\'`\\])]{0,4}[ \\t]{0,4}(?:\\|\\||\\?\\?|\\?:)|["\']\\)[ \\t]or)[ \\t]{0,4}(?=["\'`])'
+
+const passwordNames = '(?:pass(?:word|wd|phrase)|pwd)'
+const tokenNames = '(?:secret|token|api[_-]?key|(?:access|secret|private)[_-]?key)'
+const passwordGate = ['pass', 'pwd']
+const tokenGate = ['secret', 'token', 'key']
+
+/** The name of a secret as the first argument, or within it as where a field is looked for by its label. */
+const named = (names: string): RegExp =>
+  new RegExp(
+    `(?:${takesNamed})\\(\\s{0,40}(?:[\\w.]{1,60}\\()?["'\`/](?!/)[^\\n(),]{0,80}?${names}["'\`\\])/]{1,6}(?:i\\))?,${literal}`,
+    'gi',
+  )
+const otherwise = (names: string): RegExp =>
+  new RegExp(`${names}(?:[ \\t]{0,4}[:=][ \\t]{0,4}[\\w$.?!["'\\]()]{1,80}?)?${fallsBack}`, 'gi')
+
+/** What code is told a secret by in a call, or falls back to where none is configured. */
+// biome-ignore format: a table, one way a row
+export const codeCalls: readonly Detector[] = [
+  { kind: 'password', gate: ['auth', 'login', 'sign_in', 'signin', 'credential'], pattern: new RegExp(`(?:${signsIn})\\(\\s{0,40}${argument}(?=["'\`])`, 'gi'), follows: isWord },
+  { kind: 'password', gate: ['getconnection', '.connect', 'pdo', 'mysqli', '_connect', '_user', '_superuser'], pattern: new RegExp(`(?:${connects})\\(\\s{0,40}${argument}${argument}(?=["'\`])`, 'gi'), follows: isWord },
+  { kind: 'password', gate: passwordGate.concat('bcrypt'), pattern: new RegExp(`(?:${takesPassword})\\(${literal}`, 'gi'), follows: isShortPassword },
+  { kind: 'password', gate: passwordGate, pattern: named(passwordNames), follows: isShortPassword },
+  { kind: 'secret', gate: tokenGate, pattern: named(tokenNames), follows: isToken },
+  { kind: 'password', gate: passwordGate, pattern: new RegExp(`${passwordNames}["'\`\\])/]{1,6}(?:i\\))?(?:\\.(?:first|nth)\\(\\d?\\))?\\.${typesInto}\\(${literal}`, 'gi'), follows: isWord },
+  { kind: 'password', gate: passwordGate, pattern: otherwise(passwordNames), follows: isShortPassword },
+  { kind: 'secret', gate: tokenGate, pattern: otherwise(tokenNames), follows: isToken },
+  { kind: 'password', gate: passwordGate, pattern: new RegExp(`${passwordNames}[^\\n"'\`]{0,8}["'][)}]?\\s{1,40}(?:\\{\\s{0,40})?(?:\\w{1,20}\\.)?send(?:line)?[ (][ \\t]{0,2}(?:-- )?(?=["'])`, 'gi'), follows: isWord },
+]
+
+function isWord(value: string): boolean {
+  return !/\s/.test(value) && isPassword(value, { quoted: true, environment: false })
+}
