@@ -146,6 +146,12 @@ describe('redactText', () => {
     expect(redactText(`GITHUB_TOKEN=gh${'p_'}${fill(36)}`).text).toBe('GITHUB_TOKEN=[redacted:github]')
   })
 
+  it('names the kind of a known shape rather than that of the command whose argument it is', () => {
+    const list = (secret: string): string => `spawn("curl", ["-u", "ada:${secret}"])`
+    expect(redactText(list(`gh${'p_'}${fill(36)}`)).text).toBe(list('[redacted:github]'))
+    expect(redactText(list('hunter22')).text).toBe(list('[redacted:basic-auth]'))
+  })
+
   it.each([4096, 65_536, 262_144, 524_288])('finds a secret that lies across offset %i', (offset) => {
     const secret = `gh${'p_'}${fill(36)}`
     for (const shift of [0, 1, 20, 39, 40]) {

@@ -1,0 +1,172 @@
+import { terminalStyles } from '../text/terminal-styles.ts'
+import { type Assigned, assignedReader } from './assignments.ts'
+import type { Detector } from './detector.ts'
+import { detectors, ofCommands } from './detectors.ts'
+import { literalFilter } from './literal-filter.ts'
+import { withoutPlaceholders } from './placeholder.ts'
+
+/** Where a secret stands in a text. */
+export interface Span {
+  start: number
+  end: number
+  kind: string
+  /** Row of the detector; the earliest names the kind. */
+  row: number
+}
+
+/** The secrets of a text, and those that show where the styles of a terminal or the ends of list items are left out. */
+export function findSecrets(text: string, table: readonly Detector[]): Span[] {
+  return [
+    ...findAlsoInLists(text, table),
+    ...findBetween(text, terminalStyles, '', (shown) => findAlsoInLists(shown, table)),
+  ]
+}
+
+/** Matches any gate of a table: most texts hold none, and one scan is cheaper than a hundred. */
+function gatesOf(table: readonly Detector[]): RegExp {
+  const literals = new Set(table.flatMap(({ gate }) => gate))
+  return new RegExp([...literals].map((literal) => literal.replace(/[.?$]/g, '\\$&')).join('|'))
+}
+
+const exactGates = gatesOf(detectors.filter(({ pattern }) => !pattern.ignoreCase))
+const foldedGates = gatesOf(detectors.filter(({ pattern }) => pattern.ignoreCase))
+/** In a shorter text each gate is looked for sooner than the filter is made. */
+const shortText = 500
+const filterGates = literalFilter(detectors.flatMap(({ gate }) => gate))
+
+function findPlain(text: string, table: readonly Detector[]): Span[] {
+  if (text.length < 6) return []
+  const spans: Span[] = []
+  const lower = text.toLowerCase()
+  const anyExact = exactGates.test(text)
+  const anyFolded = foldedGates.test(lower)
+  const mayHold = text.length > shortText && (anyExact || anyFolded) ? filterGates(lower) : () => true
+  const readAssigned = assignedReader(text)
+  table.forEach((detector, row) => {
+    const { gate, pattern, kind } = detector
+    if (gate.length > 0) {
+      if (!(pattern.ignoreCase ? anyFolded : anyExact)) return
+      const searched = pattern.ignoreCase ? lower : text
+      if (!gate.some((literal) => mayHold(literal) && searched.includes(literal))) return
+    }
+    const run: Run = { end: 0, judged: 0 }
+    for (const match of text.matchAll(pattern)) {
+      const span = secretOf(text, match, detector, readAssigned, run)
+      if (span) spans.push({ ...span, kind, row })
+    }
+  })
+  return spans
+}
+
+function findAlsoInLists(text: string, table: readonly Detector[]): Span[] {
+  const inLists = findBetween(text, itemEnds, ' ', (line) => findPlain(line, ofCommands))
+  // A shape of its own tells more of a secret than the option of a command.
+  return [...findPlain(text, table), ...inLists.map((span) => ({ ...span, row: table.length + span.row }))]
+}
+
+/** From one word of a list of arguments to the next, also from the command that it is for: `spawn("psql", ["-h", …`. */
+const itemEnds = /["'],\s{0,40}\[?\s{0,40}["']/g
+
+/**
+ * The secrets of a text as it is where the gaps in it are read as `filler`: a style of a terminal can stand between a
+ * name and its value, or within either, and the words of a command may be the items of a list.
+ */
+function findBetween(text: string, gaps: RegExp, filler: string, find: (shown: string) => Span[]): Span[] {
+  const shown = text.replace(gaps, filler)
+  if (shown === text) return []
+  const found = find(shown)
+  if (found.length === 0) return []
+  const places = placesIn(text, gaps, filler)
+  return found.map((span) => ({
+    ...span,
+    start: places[span.start] ?? 0,
+    end: (places[span.end - 1] ?? 0) + 1,
+  }))
+}
+
+/** Where each character of the text with fillers stands in the text. */
+function placesIn(text: string, gaps: RegExp, filler: string): Uint32Array {
+  const places = new Uint32Array(text.length)
+  let shown = 0
+  let from = 0
+  const show = (to: number): void => {
+    while (from < to) places[shown++] = from++
+  }
+  for (const gap of text.matchAll(gaps)) {
+    show(gap.index)
+    for (let i = 0; i < filler.length; i++) places[shown++] = gap.index
+    from = gap.index + gap[0].length
+  }
+  show(text.length)
+  return places
+}
+
+/** The run without spaces that a detector is in, and how many of its values it has judged there. */
+interface Run {
+  end: number
+  judged: number
+}
+
+/** Texts have few names in one run; hostile ones have thousands, and to judge each value would take seconds. */
+const mostInRun = 8
+
+function isOneTooMany({ run }: Assigned, known: Run): boolean {
+  if (run === undefined) return false
+  if (run !== known.end) Object.assign(known, { end: run, judged: 0 })
+  return ++known.judged > mostInRun
+}
+
+function secretOf(
+  text: string,
+  match: RegExpExecArray,
+  detector: Detector,
+  readAssigned: (at: number) => Assigned | undefined,
+  run: Run,
+): Pick<Span, 'start' | 'end'> | undefined {
+  const { follows, accept } = detector
+  let start = match.index
+  let end = start + match[0].length
+  if (follows) {
+    const value = readAssigned(end)
+    if (!value || (isComparison(match[0]) && !value.quoted) || isOneTooMany(value, run)) return undefined
+    const evidence = { quoted: value.quoted, environment: isSetting(text, match, value) }
+    // Judges only the start of a long value: judging all of it for every name inside it would not be linear.
+    if (!follows(text.slice(value.start, Math.min(value.end, value.start + 256)), evidence)) return undefined
+    start = value.start
+    end = value.end
+  } else {
+    const range = match.indices?.groups?.secret
+    if (range) [start, end] = range
+  }
+  const secret = text.slice(start, end)
+  if (withoutPlaceholders(secret).trim() === '') return undefined
+  if (accept && !accept(secret, text.slice(Math.max(0, match.index - 64), match.index))) return undefined
+  return { start, end }
+}
+
+/**
+ * What stands before a name in an option of a command, `--db-password=…`, `-Ddb.password=…`, in a query, `?user=ada&…`,
+ * and in the description of a connection, `Server=db;User Id=ada;…`, `host=db user=ada …`.
+ */
+const beforeSetting =
+  /(?:(?<![\w-])(?:--|-D)[\w.-]*|(?<!&)[?&]|(?:server|host|database|dbname|port|uid|user(?: id|name)?)=[^;=\s]{1,40}[; ] ?)$/i
+
+/** The line before a password's that tells whose it is. */
+const lineOfAccount =
+  /(?:^|\n)[ \t]*(?:- )?[\w.-]*(?:user|user[_-]?name|login|email)[ \t]*[:=][ \t]*\S{1,60}[ \t]*\r?\n[ \t]*[\w.-]*$/i
+
+/**
+ * Whether a value is assigned as in an environment file, `NAME=value`, or where `beforeSetting` says so, or on a line of
+ * its own as in YAML, `DB_PASSWORD: value`, or below the name of an account.
+ */
+function isSetting(text: string, { 0: name, index }: RegExpExecArray, { end }: Assigned): boolean {
+  if (/^[A-Z0-9_]+=$/.test(name)) return true
+  const before = text.slice(Math.max(0, index - 128), index)
+  if (name.endsWith('=') && beforeSetting.test(before)) return true
+  if (!/^[ \t]*(?:#|\r?\n|$)/.test(text.slice(end, end + 80))) return false
+  const isVariable = /^[A-Z0-9_]+:[ \t]+$/.test(name) && /[A-Z0-9]_$/.test(before)
+  return isVariable || (/^\w+(?:=|:[ \t]+)$/.test(name) && lineOfAccount.test(before))
+}
+
+/** `token === other` only compares, but `password === 'hunter2'` reveals a password. */
+const isComparison = (assignment: string): boolean => /==[ \t]*$/.test(assignment)
