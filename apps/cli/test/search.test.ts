@@ -37,6 +37,40 @@ describe('search', () => {
     })
   })
 
+  it('calls a session without a name by how its summary begins, cut short and without secrets', async () => {
+    const shell = await shellWithSession()
+    const titles = async (...query: string[]) => {
+      const { results } = await shell.json<{ results: { key: string; title: string }[] }>('search', ...query)
+      return new Map(results.map(({ key, title }) => [key.split(':')[0], title]))
+    }
+    const asked = poolSession[0]?.text
+    const found = await titles('pool', '--ranked', '--limit', '50')
+    expect(found.get('conversation')).toBe(asked)
+    const path = join(shell.root, 'memory/conversations/conversation-001.md')
+    const secret = 'hunter2hunter2'
+    const archive = readFileSync(path, 'utf8')
+    writeFileSync(
+      path,
+      archive.replace('## Summary\n\n', `$&${'pool '.repeat(16)}password: ${secret} is it\n\n`),
+    )
+    const [title = ''] = (await titles('retry path client')).values()
+    expect(title).toMatch(/^(?:pool ){16}password: \[redact[^ ]*…$/)
+    expect(title.length).toBeLessThanOrEqual(100)
+    writeFileSync(path, `${archive.split('## Summary')[0]}### User\n\n> retry path client\n`)
+    expect((await titles('retry path client')).get('conversation')).toMatch(/^\w+(?:, \w+)+$/)
+  })
+
+  it('calls what is found in the window by how the summary begins', async () => {
+    const shell = await shellWithSession()
+    const { results } = await shell.json<{ results: { title: string }[] }>(
+      'search',
+      'database connections',
+      '--scope',
+      'short-term',
+    )
+    expect(results[0]?.title).toBe(poolSession[0]?.text)
+  })
+
   it('shows no line with half of the words where others have all', async () => {
     const shell = await shellWithSession()
     writeFileSync(join(shell.root, 'memory/MEMORY.md'), '## Water\n\nThe zebra swims in a lagoon.\n')

@@ -118,7 +118,9 @@ describe('status', () => {
       messages: 0,
       duration: '0s',
       topics: [],
+      opening: 'What we talked about.',
     })
+    expect((await shell.run('status')).out).toMatch(/002 .* What we talked about\.$/m)
   })
 
   it('cuts a long title to the width of the terminal', async () => {

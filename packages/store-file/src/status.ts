@@ -5,6 +5,7 @@ import { datesInTable } from './documents/archive-index.ts'
 import { stringsOf } from './documents/file-entry.ts'
 import { parseFrontMatter } from './documents/front-matter.ts'
 import { hasBothSides } from './documents/merge.ts'
+import { openingOf } from './documents/opening.ts'
 import { parseWindow } from './documents/window.ts'
 import { type FileSystem, orAbsent, orUnusable, statusOf } from './files/file-system.ts'
 import { fromShown, isInside } from './files/paths.ts'
@@ -45,6 +46,8 @@ export interface RecentArchive {
   topics: string[]
   /** What the session was called, if it was. */
   title?: string
+  /** Without a title, the first line of its summary, or of what was said. */
+  opening?: string
 }
 
 const recentCount = 5
@@ -162,6 +165,7 @@ function latest(archives: readonly string[], table: string): string[] {
 /** What the front matter of an archive by another tool lacks is derived from the file, as when it is read. */
 function recentArchive({ content, stamp }: TextFile, name: string): RecentArchive {
   const { fields } = parseFrontMatter(content)
+  const opening = typeof fields.title === 'string' ? undefined : openingOf(content)
   return {
     number: archiveNumber(name),
     date: String(fields.date ?? new Date(stamp.modified).toISOString()),
@@ -171,6 +175,7 @@ function recentArchive({ content, stamp }: TextFile, name: string): RecentArchiv
     ...(typeof fields.part === 'number' && fields.part > 1 ? { part: fields.part } : {}),
     topics: stringsOf(fields.topics),
     ...(typeof fields.title === 'string' ? { title: fields.title } : {}),
+    ...(opening === undefined ? {} : { opening }),
   }
 }
 

@@ -6,7 +6,6 @@ import {
   type Embedder,
   embedQuery,
   excerptOf,
-  isJsonObject,
   type MemoryScope,
   memoryScopes,
   newsFilter,
@@ -21,10 +20,11 @@ import { exitCodes, UsageError } from '../exit-codes.ts'
 import { matchingLines } from '../matching-lines.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
-import { count, formatSignals, paint } from '../terminal/format.ts'
+import { count, formatSignals, paint, short } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
 import { createRedaction, type Redaction } from '../terminal/redaction.ts'
+import { titlesIn } from './titles.ts'
 
 export interface SearchCommandOptions extends RootOptions {
   json?: boolean
@@ -82,12 +82,13 @@ export async function search(io: Io, query: string, options: SearchCommandOption
     const shown = options.ranked && confidence < (options.minConfidence ?? 0) ? [] : best
     const next = shown.length > 0 ? found[wanted] : undefined
     const { redact, excerpt, tell } = createRedaction(io)
+    const telling = { ...options, excerpt, titleOf: titlesIn(store.root) }
     const { results: places, more } = options.ranked
-      ? placeByPlace({ best: shown, next }, terms, options, excerpt)
-      : lineByLine(store, { best: shown, next }, terms, options, excerpt)
+      ? placeByPlace({ best: shown, next }, terms, telling)
+      : lineByLine(store, { best: shown, next }, terms, telling)
     const results = places.map((result) => ({
       ...result,
-      title: redact(result.title),
+      title: short(redact(result.title), longestTitle),
       snippet: redact(result.snippet),
       neighbours: result.neighbours.map(redact),
     }))
@@ -125,6 +126,11 @@ async function embedderFor(io: Io, options: SearchCommandOptions): Promise<Embed
   return (await import('../memory/embedder.ts')).embedderOf(io, findRoot(io, options))
 }
 
+/** How results are told. */
+interface Telling extends SearchCommandOptions, Pick<Redaction, 'excerpt'> {
+  titleOf: (hit: LocatedHit) => string
+}
+
 interface Hits {
   best: readonly LocatedHit[]
   /** The best of those that were cut off. */
@@ -135,24 +141,18 @@ interface Hits {
 function placeByPlace(
   { best, next }: Hits,
   terms: ReadonlySet<string>,
-  options: SearchCommandOptions,
-  excerpt: Excerpt,
+  options: Telling,
 ): { results: Result[]; more: boolean } {
   const isNews = newsFilter()
   const results = withoutRepeats(best, (hit) => hit)
-    .map((hit) => toResult(hit, terms, options, excerpt))
+    .map((hit) => toResult(hit, terms, options))
     .filter(({ snippet, neighbours }) => isNews({ text: snippet, neighbours }))
   const more = results.length > options.limit || next !== undefined
   return { results: results.slice(0, options.limit), more }
 }
 
 /** The best line of a hit. */
-function toResult(
-  hit: LocatedHit,
-  terms: ReadonlySet<string>,
-  options: SearchCommandOptions,
-  excerpt: Excerpt,
-): Result {
+function toResult(hit: LocatedHit, terms: ReadonlySet<string>, options: Telling): Result {
   const lines = hit.text.split('\n')
   // The heading of a speaker says nothing, although it holds a word that people search for.
   const counts = lines.map((line) => countTermsIn(spokenText(`${line}\n`), terms))
@@ -162,7 +162,7 @@ function toResult(
   return {
     ...describe(hit, options),
     line: hit.line + best,
-    snippet: around(lines, best, options.context, excerpt),
+    snippet: around(lines, best, options),
     neighbours: hit.neighbours ?? [],
   }
 }
@@ -175,8 +175,7 @@ function lineByLine(
   { root, layout }: Pick<FileStore, 'root' | 'layout'>,
   { best, next }: Hits,
   terms: ReadonlySet<string>,
-  options: SearchCommandOptions,
-  excerpt: Excerpt,
+  options: Telling,
 ): { results: Result[]; more: boolean } {
   // Only those are made that are shown: in a long session, most lines may hold the words.
   const found: { words: number; held: number; results: (() => Result)[] }[] = []
@@ -194,7 +193,7 @@ function lineByLine(
       return {
         ...describe(owner, options),
         line: at + 1,
-        snippet: around(lines, at, options.context, excerpt),
+        snippet: around(lines, at, options),
       }
     }
     // A hit may be found by what no line of its text says, such as its date.
@@ -202,7 +201,7 @@ function lineByLine(
       found.push({
         words: terms.size,
         held: 0,
-        results: hits.map((hit) => () => toResult(hit, terms, options, excerpt)),
+        results: hits.map((hit) => () => toResult(hit, terms, options)),
       })
     else {
       // A sentence may go on in the next line.
@@ -235,7 +234,7 @@ const byPlace = (a: Result, b: Result): number =>
 
 const padded = (path: string): string => path.replace(/\d+/g, (digits) => digits.padStart(16, '0'))
 
-function describe(hit: LocatedHit, { explain }: SearchCommandOptions) {
+function describe(hit: LocatedHit, { explain, titleOf }: Telling) {
   return {
     scope: hit.scope,
     key: hit.key,
@@ -253,20 +252,10 @@ function describe(hit: LocatedHit, { explain }: SearchCommandOptions) {
 
 const rounded = (share: number): number => Math.round(share * 1000) / 1000
 
-type Excerpt = Redaction['excerpt']
-
-const around = (lines: readonly string[], at: number, context: number, excerpt: Excerpt): string =>
+const around = (lines: readonly string[], at: number, { context, excerpt }: Telling): string =>
   excerpt(lines, Math.max(0, at - context), at + context + 1)
 
-function titleOf({ type, fields, key, text }: LocatedHit): string {
-  if (type === 'conversation' && isJsonObject(fields)) {
-    if (typeof fields.title === 'string' && fields.title !== '') return fields.title
-    const topics = Array.isArray(fields.topics) ? fields.topics.join(', ') : ''
-    return topics === '' ? key : topics
-  }
-  return /^#{1,3} +(.+)$/m.exec(text)?.[1] ?? key
-}
-
+const longestTitle = 100
 const longestSnippet = 300
 
 function render(

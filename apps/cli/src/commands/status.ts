@@ -14,7 +14,7 @@ import {
 import { exitCodes } from '../exit-codes.ts'
 import { findRoot, type RootOptions, withRoot } from '../memory/find-root.ts'
 import { isAway } from '../memory/receipts.ts'
-import { count, formatBytes, paint } from '../terminal/format.ts'
+import { count, formatBytes, paint, short } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
 
@@ -86,8 +86,8 @@ function dashboard(io: Io, state: MemoryStatus, health: string, reason: string):
     ...(state.problem ? ['', `  ${colour.yellow('!')} ${printable(state.problem)}`] : []),
     ...(state.recent.length > 0 ? ['', `${colour.bold('  Recent sessions')} ${colour.dim('(UTC)')}`] : []),
     ...state.recent.map(
-      ({ number, date, messages, duration, part, topics, title }) =>
-        `  ${String(number).padStart(3, '0')}  ${date.slice(0, 16).replace('T', ' ')}  ${`${count(messages, 'message')}, ${duration}`.padEnd(22)} ${colour.dim(short(`${part ? `part ${part}: ` : ''}${printable(title ?? topics.slice(0, 4).join(', '))}`, Math.max(shortestTitle, io.columns - besideTitle)))}`,
+      ({ number, date, messages, duration, part, title, opening, topics }) =>
+        `  ${String(number).padStart(3, '0')}  ${date.slice(0, 16).replace('T', ' ')}  ${`${count(messages, 'message')}, ${duration}`.padEnd(22)} ${colour.dim(short(`${part ? `part ${part}: ` : ''}${printable(title ?? opening ?? topics.slice(0, 4).join(', '))}`, Math.max(shortestTitle, io.columns - besideTitle)))}`,
     ),
   ]
   return `${lines.join('\n')}\n`
@@ -107,14 +107,6 @@ const fill = ({ entries, max }: MemoryStatus['ephemeral']): string =>
 /** Columns that number, date and length of a session take. */
 const besideTitle = 48
 const shortestTitle = 24
-
-const short = (text: string, columns: number): string =>
-  text.length <= columns
-    ? text
-    : `${[...text]
-        .slice(0, columns - 1)
-        .join('')
-        .trimEnd()}…`
 
 const barWidth = 20
 

@@ -25,6 +25,15 @@ export const formatMs = (ms: number): string =>
 export const count = (n: number, noun: string, plural = `${noun}s`): string =>
   `${n} ${n === 1 ? noun : plural}`
 
+/** The text, cut to so many columns. */
+export const short = (text: string, columns: number): string =>
+  text.length <= columns
+    ? text
+    : `${[...text]
+        .slice(0, columns - 1)
+        .join('')
+        .trimEnd()}…`
+
 /** What a reader skipped, by kind: `6 × line that is no message`. */
 export const formatSkipped = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)

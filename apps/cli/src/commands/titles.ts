@@ -1,0 +1,32 @@
+import { join } from 'node:path'
+import { conversationType, isJsonObject, sessionSummaryType } from '@recall/core'
+import { defaultFileSystem, type LocatedHit, openingOf, readBeginning } from '@recall/store-file'
+
+/** Holds the front matter of an archive and the beginning of its summary, in all but the strangest ones. */
+const beginningLength = 16 * 1024
+
+/**
+ * Tells what hits are parts of: what a session or a section is called. A session without a name is told by how its
+ * summary begins, which is read from the archive once.
+ */
+export function titlesIn(root: string): (hit: LocatedHit) => string {
+  const openings = new Map<string, string | undefined>()
+  const openingIn = (path: string): string | undefined => {
+    if (!openings.has(path)) {
+      const beginning = readBeginning(defaultFileSystem, join(root, path), beginningLength)
+      openings.set(path, beginning === null ? undefined : openingOf(beginning))
+    }
+    return openings.get(path)
+  }
+  return ({ type, fields, key, path, text }) => {
+    const { title, summary, topics } = isJsonObject(fields) ? fields : {}
+    if (type === sessionSummaryType) return firstLineOf(summary) ?? key
+    if (type !== conversationType) return /^#{1,3} +(.+)$/m.exec(text)?.[1] ?? key
+    if (typeof title === 'string' && title !== '') return title
+    const named = Array.isArray(topics) && topics.length > 0 ? topics.join(', ') : key
+    return openingIn(path) ?? named
+  }
+}
+
+const firstLineOf = (text: unknown): string | undefined =>
+  typeof text === 'string' ? text.split(/\r?\n/).find((line) => line.trim() !== '') : undefined

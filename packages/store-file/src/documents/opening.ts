@@ -1,0 +1,12 @@
+import { parseFrontMatter } from './front-matter.ts'
+
+/**
+ * What tells best of an archive without a title what it is about: the first line of its summary, or of what was said.
+ *
+ * @param beginning of the archive, with its whole front matter
+ * @returns `undefined` when nothing is said in it
+ */
+export const openingOf = (beginning: string): string | undefined =>
+  parseFrontMatter(beginning)
+    .body.split(/\r?\n/)
+    .find((line) => /^[^#>\s]/.test(line))
