@@ -93,6 +93,7 @@ export const commands: readonly Command[] = [
     options: {
       target: {
         value: '<names>',
+        list: true,
         description: `${targets.join(', ')}, or a module of your own`,
         words: targets,
       },
@@ -118,7 +119,12 @@ export const commands: readonly Command[] = [
     description: 'take the memory out of the agents again; what was remembered stays',
     examples: ['recall uninit', 'recall uninit --target cursor', 'recall uninit --purge'],
     options: {
-      target: { value: '<names>', description: 'only out of these (default: all)', words: targets },
+      target: {
+        value: '<names>',
+        list: true,
+        description: 'only out of these (default: all)',
+        words: targets,
+      },
       purge: { description: 'delete the memory that init created as well' },
       yes: { description: 'do not ask before the memory is deleted' },
       'dry-run': { description: 'say what would change' },
@@ -445,7 +451,7 @@ export const commands: readonly Command[] = [
       'root-cause': { value: '<text>', of: ['promote'], description: 'why it happens' },
       solution: { value: '<text>', of: ['promote'], description: 'what helps' },
       actionable: { of: ['promote'], description: 'people can act on it' },
-      tags: { value: '<a,b>', of: ['promote', 'publish'], description: 'what it is about' },
+      tags: { value: '<a,b>', list: true, of: ['promote', 'publish'], description: 'what it is about' },
       docs: { value: '<folder>', description: 'of the documents (default: docs/solutions of the project)' },
       url: { value: '<address>', of: ['publish'], description: 'of the hub' },
       'key-file': {
@@ -485,7 +491,12 @@ export const commands: readonly Command[] = [
         value: '<path>',
         description: 'holds {"url", "api_key"} (default: ~/.config/recall/hub.json)',
       },
-      tags: { value: '<a,b>', of: ['save'], description: 'what it is about, 2 to 6 concrete nouns' },
+      tags: {
+        value: '<a,b>',
+        list: true,
+        of: ['save'],
+        description: 'what it is about, 2 to 6 concrete nouns',
+      },
       source: { value: '<address>', of: ['save'], description: 'where others can check it' },
       limit: { value: '<n>', of: ['search'], description: 'most memories, up to 50 (default: 10)' },
       explain: { of: ['search'], description: 'what each signal adds to the rank' },

@@ -8,6 +8,8 @@ export interface OptionSpec {
   short?: string
   /** The words that the value is limited to. */
   choices?: readonly string[]
+  /** The value is a list with commas, of which each item may also have an option of its own. */
+  list?: true
   /** Words that the value may be; others are possible. */
   words?: readonly string[]
   /** The actions of the command that take it; all, where none are named. */
@@ -47,18 +49,30 @@ export function parseCommandLine(command: CommandSpec, argv: readonly string[]):
       allowPositionals: true,
       strict: true,
       options: Object.fromEntries(
-        Object.entries(command.options).map(([name, { value, short }]) => [
+        Object.entries(command.options).map(([name, { value, short, list = false }]) => [
           name,
-          { type: value ? ('string' as const) : ('boolean' as const), ...(short ? { short } : {}) },
+          {
+            type: value ? ('string' as const) : ('boolean' as const),
+            multiple: list,
+            ...(short ? { short } : {}),
+          },
         ]),
       ),
     }),
   )
   checkPositionals(command, positionals)
-  const line = { positionals, options: values as CommandLine['options'] }
+  const line = { positionals, options: joined(values) }
   checkOptions(command, line)
   return line
 }
+
+const joined = (values: ReturnType<typeof parseArgs>['values']): CommandLine['options'] =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      (Array.isArray(value) ? value.join(',') : value) as string | true | undefined,
+    ]),
+  )
 
 function checkOptions(command: CommandSpec, { positionals: [action = ''], options }: CommandLine): void {
   for (const [name, { choices, of }] of Object.entries(command.options)) {

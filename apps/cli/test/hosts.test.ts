@@ -52,9 +52,16 @@ describe('init for hosts', () => {
       `hook session-start --root ${shell.root}/.recall`,
     )
     const once = filesIn(shell.root)
-    expect((await shell.run('init', '--target', 'claude,codex')).code).toBe(0)
+    const again = await shell.json<{ hosts: { target: string }[] }>(
+      'init',
+      '--target',
+      'claude',
+      '--target',
+      'codex',
+    )
+    expect(again.hosts.map(({ target }) => target)).toEqual(['claude', 'codex'])
     expect(filesIn(shell.root)).toEqual(once)
-    const { out } = await shell.run('uninit')
+    const { out } = await shell.run('uninit', '--target', 'claude', '--target=codex')
     expect(out).toContain('restored')
     expect(filesIn(shell.root)).toEqual(before)
   })
