@@ -48,6 +48,14 @@ describe('queryTerms and queryWords', () => {
     expect(queryWords('What are the Doors?')).toEqual(['doors'])
   })
 
+  it('leave out what an apostrophe makes of stop words and joins to others', () => {
+    expect(queryTerms("Why doesn't Phoenix's server start? It’s what we’ve seen again, isn't it?")).toEqual(
+      queryTerms('Phoenix server start seen'),
+    )
+    expect(queryTerms("O'Brien and d'accord")).toEqual(['o', 'brien', 'd', 'accord'])
+    expect(queryTerms("don't")).toEqual(['don', 't'])
+  })
+
   it('keep stop words when there is nothing else', () => {
     expect(queryTerms('to be or not to be')).toEqual(['to', 'be', 'or', 'not'])
     expect(queryWords('To be')).toEqual(['to', 'be'])

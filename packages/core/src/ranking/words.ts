@@ -15,12 +15,15 @@ export interface Word {
 
 /** English words that say nothing about a subject; left out of a query unless it holds no others. */
 const stopWords = new Set(
-  `a about after all am an and any are as at be been before being but by can could did do does for from had has
-  have he her him his how i if in into is it its me my no not of on or our she should so some than that the their
-  them then there these they this to us was we were what when where which who whom why will with would you your`.split(
-    /\s+/,
-  ),
+  `a about after again all also am an and any are as at be been before being but by can could did do does for from had
+  has have he her him his how i if in into is it its me my no not of on or our she should so some still than that the
+  their them then there these they this to us was we were what when where which who whom why will with would yet you
+  your`.split(/\s+/),
 )
+
+/** What an apostrophe joins to a word, or makes of one, that says nothing either: `what's`, `doesn't`. */
+const contractions =
+  /\b(?:ai|are|ca|could|did|does|do|had|has|have|is|might|must|need|should|was|were|wo|would)n['’]t\b|(?<=[a-z\d])['’](?:d|ll|m|re|s|ve)\b/gi
 
 /** Runs of letters, numbers and marks. Without a bound one of millions would overflow the stack of the engine. */
 const runs = lazily(() => /[\p{L}\p{N}\p{M}\p{Co}]{1,65536}/gu)
@@ -80,16 +83,20 @@ export function countTermsIn(text: string, terms: ReadonlySet<string>): number {
 
 /** The distinct terms of a query, stop words left out. */
 export function queryTerms(text: string): string[] {
-  const raw = askedWords(text)
-  const telling = raw.filter((word) => !stopWords.has(word.toLowerCase()))
-  return [...new Set((telling.length > 0 ? telling : raw).map(termOf))]
+  return [...new Set(wordsToFind(text).map(termOf))]
 }
 
 /** The distinct words of a query as written, stop words left out, for engines that stem by themselves. */
 export function queryWords(text: string): string[] {
-  const raw = askedWords(text).map((word) => word.toLowerCase())
-  const telling = raw.filter((word) => !stopWords.has(word))
-  return [...new Set(telling.length > 0 ? telling : raw)]
+  return [...new Set(wordsToFind(text).map((word) => word.toLowerCase()))]
+}
+
+/** The words of a query without stop words, or all of them where it holds no others. */
+function wordsToFind(text: string): string[] {
+  const telling = askedWords(text.replace(contractions, ' ')).filter(
+    (word) => !stopWords.has(word.toLowerCase()),
+  )
+  return telling.length > 0 ? telling : askedWords(text)
 }
 
 const rawWords = (text: string): string[] => runsIn(text).flatMap((run) => [run, ...innerWords(run)])
