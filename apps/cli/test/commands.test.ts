@@ -440,4 +440,40 @@ describe('the rest', () => {
     expect(out).not.toContain(secret)
     expect(err).toContain('secrets replaced in what was exported: 1 github')
   })
+
+  it.each([
+    'search pool',
+    'consume',
+    'export',
+    'forget x',
+    'distill',
+    'scrub',
+    'reindex',
+    'backup kept.tar.gz',
+    'config ephemeral.max_entries 3',
+  ])('takes a folder without a memory for no empty one, and leaves nothing in it: %s', async (line) => {
+    const shell = createShell()
+    writeFileSync(join(shell.root, 'notes.txt'), 'mine\n')
+    expect(await shell.run(...line.split(' '))).toEqual({
+      code: 3,
+      out: '',
+      err: `recall: there is no memory in ${shell.root}: name the folder of one with --root, or create it with 'recall init'\n`,
+    })
+    expect(readdirSync(shell.root)).toEqual(['notes.txt'])
+    expect(await shell.json('doctor')).toMatchObject({
+      healthy: false,
+      findings: [{ check: 'folder', ok: false, message: `there is no memory in ${shell.root}` }],
+    })
+    expect(readdirSync(shell.root)).toEqual(['notes.txt'])
+  })
+
+  it('reads a memory that has no more than a window, or lies where its settings say', async () => {
+    const shell = createShell()
+    writeFileSync(join(shell.root, 'EPHEMERAL.md'), 'Ask about the pool.\n')
+    expect((await shell.run('consume')).out).toContain('Ask about the pool.')
+    const other = createShell()
+    writeFileSync(join(other.root, '.recall-echo.json'), '{"paths": {"ephemeral": "window.md"}}')
+    writeFileSync(join(other.root, 'window.md'), 'Ask about the pool.\n')
+    expect((await other.run('consume')).out).toContain('Ask about the pool.')
+  })
 })

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import {
   checkUp,
@@ -10,6 +11,7 @@ import {
 import { exitCodes } from '../exit-codes.ts'
 import { damagedSessions, isGivenUp, readSessions } from '../hosts/host-sessions.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
+import { holdsMemory } from '../memory/require-memory.ts'
 import { withStore } from '../memory/with-store.ts'
 import { firstFew } from '../terminal/first-few.ts'
 import { paint, quoted } from '../terminal/format.ts'
@@ -21,9 +23,10 @@ export async function doctor(
   io: Io,
   options: RootOptions & { json?: boolean; deep?: boolean; fix?: boolean },
 ): Promise<number> {
-  const undecided = undecidedLayout(findRoot(io, options), options)
-  const findings = undecided
-    ? [undecided]
+  const root = findRoot(io, options)
+  const blocking = undecidedLayout(root, options) ?? missingMemory(root, options)
+  const findings = blocking
+    ? [blocking]
     : await withStore(io, options, (store) => [
         ...checkUp(defaultFileSystem, store, { deep: options.deep ?? false, fix: options.fix ?? false }),
         ...sessionsLeft(store),
@@ -45,6 +48,12 @@ export async function doctor(
 
 const lines = (problems: readonly string[]): string =>
   problems.map((problem) => `\n          ${problem}`).join('')
+
+function missingMemory(root: string, options: RootOptions): Finding | null {
+  if (!existsSync(root) || holdsMemory(root, options)) return null
+  const remedy = "name the folder of one with --root, or run 'recall init'"
+  return { check: 'folder', ok: false, message: `there is no memory in ${root}`, remedy }
+}
 
 /** A root cannot be opened while it does not say, or not rightly, where things lie in it. */
 function undecidedLayout(root: string, { layout }: RootOptions): Finding | null {

@@ -6,6 +6,7 @@ import { printable } from '../terminal/printable.ts'
 import { findRoot, type RootOptions } from './find-root.ts'
 import { layoutToWrite } from './one-layout.ts'
 import { requireWired } from './receipts.ts'
+import { requireMemory } from './require-memory.ts'
 
 /** Opens the store for the duration of a call, and closes it even after an error. */
 export async function withStore<T>(
@@ -16,6 +17,7 @@ export async function withStore<T>(
   const root = findRoot(io, options)
   requireWired(io, root)
   if (options.create) layoutToWrite(root, options.layout)
+  else requireMemory(root, options)
   const isNew = options.create && !existsSync(join(root, 'memory'))
   const store = await openFileStore({
     root,
