@@ -384,6 +384,9 @@ export const inContext: SecretSample[] = [
   ...['$6$', '$2b$12$', '$argon2id$v=19$m=65536,t=3,p=4$'].map((start) =>
     sample('password-hash', `${start}${fill(43)}`, `root:${start}${fill(43)}:19000:0:99999:7:::`),
   ),
+  ...['credentials: admin:', 'user:pass = admin:', 'Login: admin@example.org / '].map((before) =>
+    sample('password', 'admin123', `${before}admin123`),
+  ),
   ...['pass: "', 'SMTP_PASSWORD=', 'the app password is '].map((before) =>
     sample('password', 'abcd efgh ijkl mnop', `${before}abcd efgh ijkl mnop`),
   ),

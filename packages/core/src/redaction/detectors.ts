@@ -65,6 +65,21 @@ const mnemonic = '(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8}'
 const mnemonicNames = '(?:mnemonic|(?:seed|recovery|backup)[ _-]?(?:phrase|words))s?'
 /** What an account and its password stand behind, divided by a colon or a slash. */
 const account = 'credentials?|basic[ _-]?auth|(?:log|sign)[ -]?in|user(?:name)?[:/]pass(?:word)?'
+const accountGate = [
+  'credential',
+  'auth',
+  'login',
+  'log in',
+  'log-in',
+  'sign in',
+  'signin',
+  'sign-in',
+  'user:pass',
+  'user/pass',
+  'name:pass',
+  'name/pass',
+]
+const ofAccount = '["\'`]?(?!arn:)(?=[\\w.+-]{0,64}[A-Za-z])[\\w.@+-]{1,128}(?::| / )'
 const unlikeName = (secret: string): boolean => !looksLikeName(secret)
 const isKey = (secret: string): boolean => looksGenerated(secret) && !isPublicId(secret)
 
@@ -136,7 +151,8 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)[ \t]{0,4}[:=][ \t]{0,4}(?=[\w!#$%&*+?@^~-]{6,128}(?:[\s,;.]|$))/gi, follows: isUnlikeName },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:pass(?:word|wd)?|pwd)(?:${assigns}|[ \\t]is:?[ \\t]{1,4})\\\\{0,3}["'\`]?(?<secret>${appPassword})(?![ \\w])`, 'gid') },
   { kind: 'mnemonic', gate: ['mnemonic', 'phrase', 'seed'], pattern: new RegExp(`(?:${mnemonicNames})(?:${assigns}|[ \\t]is:?[ \\t]{1,4})\\\\{0,3}["'\`]?(?<secret>${mnemonic})(?![ \\w])`, 'gid') },
-  { kind: 'password', gate: ['credential', 'auth', 'login', 'log in', 'log-in', 'sign in', 'signin', 'sign-in', 'user:pass', 'user/pass', 'name:pass', 'name/pass'], pattern: new RegExp(`(?:${account})["'\`]?(?:${assigns}|[ \\t]{1,4}(?:(?:is|are|with|as|using|via):?[ \\t]{1,4})?)["'\`]?(?!arn:)(?=[\\w.+-]{0,64}[A-Za-z])[\\w.@+-]{1,128}(?::| / )`, 'gi'), follows: isUnlikeName },
+  { kind: 'password', gate: accountGate, pattern: new RegExp(`(?:${account})["'\`]?(?:${assigns})${ofAccount}`, 'gi'), follows: isShortPassword },
+  { kind: 'password', gate: accountGate, pattern: new RegExp(`(?:${account})[ \\t]{1,4}(?:(?:is|are|with|as|using|via):?[ \\t]{1,4})?${ofAccount}`, 'gi'), follows: isUnlikeName },
   { kind: 'password', gate: ['_PASS', '_PW'], pattern: new RegExp(`_(?:PASS|PW)(?:${toValue}|${assigns})`, 'g'), follows: isPassword },
   { kind: 'password', gate: ['pass'], pattern: new RegExp(`pass(?<=(?:${accounts})[_-]?pass)(?:${toValue}|${assigns})`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: /(?:\bENV|\bsetx)[ \t]{1,4}\w{0,40}(?:pass(?:word|wd)?|pwd)[ \t]{1,4}/gi, follows: isPassword },
