@@ -4,6 +4,7 @@ import type { Detector } from './detector.ts'
 import { detectors, ofCommands } from './detectors.ts'
 import { literalFilter } from './literal-filter.ts'
 import { withoutPlaceholders } from './placeholder.ts'
+import { findInTables } from './tables.ts'
 
 /** Where a secret stands in a text. */
 export interface Span {
@@ -60,8 +61,9 @@ function findPlain(text: string, table: readonly Detector[]): Span[] {
 
 function findAlsoInLists(text: string, table: readonly Detector[]): Span[] {
   const inLists = findBetween(text, itemEnds, ' ', (line) => findPlain(line, ofCommands))
-  // A shape of its own tells more of a secret than the option of a command.
-  return [...findPlain(text, table), ...inLists.map((span) => ({ ...span, row: table.length + span.row }))]
+  // A shape of its own tells more of a secret than what stands around it.
+  const around = [...inLists, ...findInTables(text).map((span) => ({ ...span, row: 0 }))]
+  return [...findPlain(text, table), ...around.map((span) => ({ ...span, row: table.length + span.row }))]
 }
 
 /** From one word of a list of arguments to the next, also from the command that it is for: `spawn("psql", ["-h", …`. */
