@@ -101,9 +101,10 @@ export async function lessonKey(lesson: Lesson | AnyLesson): Promise<string> {
  */
 export async function learn(memory: MemoryManager, lesson: Lesson | AnyLesson): Promise<string> {
   const key = await lessonKey(lesson)
-  await updateEntry<Lesson & { count: number }>(memory, 'long-term', key, (known) => ({
+  await updateEntry<Lesson & { count: number }>(memory, 'long-term', key, (known, metadata) => ({
     value: { ...lesson, type: 'lesson', count: (known?.count ?? 0) + 1 },
-    tags: ['lesson', lesson.category],
+    // A person may have tagged it as well.
+    tags: [...new Set(['lesson', lesson.category, ...(metadata?.tags ?? [])])],
   }))
   return key
 }

@@ -289,6 +289,17 @@ it('learn keeps a lesson under the id that it states', async () => {
   expect(await memory.read('long-term', 'lesson:own')).toMatchObject(lesson)
 })
 
+it('learn keeps the tags that a person gave a lesson', async () => {
+  const { memory } = open()
+  const lesson = { category: 'build', text: 'Clean first' }
+  const key = await learn(memory, lesson)
+  const record = await memory.read('long-term', key, { includeMetadata: true })
+  await memory.write('long-term', key, record?.value, { tags: ['lesson', 'build', 'important'] })
+  await learn(memory, lesson)
+  const [match] = await memory.search('long-term', { tags: ['important', 'lesson', 'build'] })
+  expect(match).toMatchObject({ key, value: { count: 2 } })
+})
+
 it('learn counts a lesson that is learned many times at once', async () => {
   const { memory } = open()
   const lesson = { category: 'code', text: 'Use C' }

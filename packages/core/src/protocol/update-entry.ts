@@ -1,6 +1,6 @@
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import { inTurn } from '../in-turn.ts'
-import type { MemoryManager, WriteOptions } from '../memory-manager.ts'
+import type { MemoryManager, MemoryMetadata, WriteOptions } from '../memory-manager.ts'
 import type { MemoryScope } from '../scope.ts'
 import { statedType } from '../stores/entry-identity.ts'
 
@@ -16,18 +16,19 @@ const longestPause = 100
  * Its TTL, encryption, tags and type stay unless `change` returns others. Its search text cannot be read back: for an
  * entry written with `text` or `index: false`, `change` must return them again.
  *
+ * @param change is given what is kept, `null` for both where nothing is; may be called again for a later version
  * @throws MemoryError CONFLICT when others win a hundred times in a row
  */
 export function updateEntry<T>(
   memory: MemoryManager,
   scope: MemoryScope,
   key: string,
-  change: (known: T | null) => { value: T } & WriteOptions,
+  change: (known: T | null, metadata: MemoryMetadata | null) => { value: T } & WriteOptions,
   { pause = byTimer }: { pause?: (milliseconds: number) => Promise<unknown> } = {},
 ): Promise<T> {
   const attempt = async (): Promise<T> => {
     const known = await memory.read<T>(scope, key, { includeMetadata: true })
-    const { value, ...options } = change(known?.value ?? null)
+    const { value, ...options } = change(known?.value ?? null, known?.metadata ?? null)
     if (known) {
       const { updatedAt, expiresAt, accessedAt, encrypted, tags, type } = known.metadata
       const all = {
