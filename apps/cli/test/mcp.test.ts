@@ -107,7 +107,12 @@ it('serves what agents share when the environment names a hub', async () => {
   })
   expect(await call('hub_search', { query: 'pools', limit: 3 })).toMatchObject({
     results: [
-      { id: 'RCL-8F3K2A9Q', author: 'ada', score: 0.9, text: expect.stringContaining('Pools leak.') },
+      {
+        id: 'RCL-8F3K2A9Q',
+        author: expect.stringContaining('\nada\n'),
+        score: 0.9,
+        text: expect.stringContaining('Pools leak.'),
+      },
     ],
   })
   expect(await call('hub_save', { content: 'Pools leak.', tags: ['pool', 'leak'] })).toMatchObject({

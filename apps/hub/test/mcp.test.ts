@@ -49,7 +49,9 @@ describe.each(engines)('MCP on %s', (_, open) => {
     const { short_id } = await ada.save({ content: lesson, tags: ['pool', 'orders'] })
     const client = await connect(bob.key, 'modern')
     const found = await client.callTool({ name: 'hub_search', arguments: { query: lesson } })
-    expect(found.structuredContent).toMatchObject({ results: [{ id: short_id, author: 'ada' }] })
+    expect(found.structuredContent).toMatchObject({
+      results: [{ id: short_id, author: expect.stringMatching(/^<recalled-memory [^>]*>\nada\n</) }],
+    })
     const text = (found.content as { text: string }[])[0]?.text
     expect(text).toMatch(/^<recalled-memory /)
     // What a memory says of itself opens and closes nothing.

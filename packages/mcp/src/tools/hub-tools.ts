@@ -2,9 +2,11 @@ import type { McpServer } from '@modelcontextprotocol/server'
 import { excerptOf, fenceRecalled, MemoryErrorCode, queryTerms, redactJson, redactText } from '@recall/core'
 import * as z from 'zod'
 import type { SharedMemories } from '../options.ts'
-import { answer, answerFrom, orFailure, withoutSecrets } from './answer.ts'
+import { answer, answerFrom, orFailure, pieceOf, withoutSecrets } from './answer.ts'
 
 const resultLength = 1000
+/** Longest name that a hub gives an agent, in characters. */
+const nameLength = 100
 /** Longest question that a hub accepts, in characters. */
 const questionLength = 500
 
@@ -33,15 +35,16 @@ export function addHubTools(server: McpServer, hub: SharedMemories): void {
       orFailure(async () => {
         const found = await hub.search(redactText(query).text, { limit })
         const terms = new Set(queryTerms(query))
-        const results = found.slice(0, limit).map(({ short_id, content, author, similarity }) => ({
-          id: short_id,
-          author: author.name,
-          score: similarity,
-          text: fenceRecalled(
-            excerptOf(withoutSecrets(content), terms, resultLength),
-            `hub, written by ${author.name}`,
-          ),
-        }))
+        const results = found.slice(0, limit).map(({ short_id, content, author, similarity }) => {
+          const source = `hub, ${short_id}`
+          return {
+            id: short_id,
+            // Whoever registers chooses a name: it may hold an instruction as well as a text may.
+            author: fenceRecalled(pieceOf(withoutSecrets(author.name), 0, nameLength), source),
+            score: similarity,
+            text: fenceRecalled(excerptOf(withoutSecrets(content), terms, resultLength), source),
+          }
+        })
         return answerFrom('hub', { results })
       }),
   )
