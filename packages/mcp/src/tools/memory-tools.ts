@@ -18,6 +18,7 @@ import {
   type ReadOptions,
   surestPassages,
 } from '@recall/core'
+import { updateEntry } from '@recall/core/protocol'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
 import { answer, answerFrom, beginningAt, orFailure, pieceOf, withoutSecrets } from './answer.ts'
@@ -136,23 +137,54 @@ function addRemember(server: McpServer, { memory }: McpOptions): void {
     },
     ({ text, key: given, tags, replace }) =>
       orFailure(async () => {
-        // The same text is one memory, however often it is remembered.
         const name = given ?? (await noteKey(text.trim()))
-        const known =
-          given === undefined ? await memory.read('long-term', name, { includeMetadata: true }) : null
-        const all = [...new Set([...(known?.metadata.tags ?? []), ...tags])]
-        const overwrite = replace || given === undefined
-        await memory.write('long-term', name, text, { tags: all, overwrite }).catch((cause) => {
-          if (overwrite || !isMemoryError(cause, MemoryErrorCode.CONFLICT)) throw cause
-          throw new MemoryError(
-            `'${name}' is kept already: choose another key, or set replace to true to overwrite it`,
-            MemoryErrorCode.INVALID_INPUT,
-            { cause },
-          )
-        })
+        if (given === undefined) await keepNote(memory, name, { text, tags, replace })
+        else await keepUnder(memory, name, { text, tags, replace })
         return answer({ key: name, scope: 'long-term', remembered: true })
       }),
   )
+}
+
+interface Remembered {
+  text: string
+  tags: string[]
+  replace: boolean
+}
+
+/** The same text is one memory, with all the tags it ever got. What somebody made of it since is another text. */
+async function keepNote(
+  memory: MemoryManager,
+  name: string,
+  { text, tags, replace }: Remembered,
+): Promise<void> {
+  await updateEntry<unknown>(memory, 'long-term', name, (known, metadata) => {
+    if (metadata && !replace && !isSameText(known, text)) {
+      throw new MemoryError(
+        `'${name}' was changed since it was remembered: read it, and set replace to true to overwrite it`,
+        MemoryErrorCode.INVALID_INPUT,
+      )
+    }
+    return { value: text, tags: [...new Set([...(metadata?.tags ?? []), ...tags])] }
+  })
+}
+
+/** Whether a value is the text, as it was given or as it is kept. */
+const isSameText = (known: unknown, text: string): boolean =>
+  typeof known === 'string' && [text, withoutSecrets(text)].some((each) => each.trim() === known.trim())
+
+async function keepUnder(
+  memory: MemoryManager,
+  name: string,
+  { text, tags, replace }: Remembered,
+): Promise<void> {
+  await memory.write('long-term', name, text, { tags, overwrite: replace }).catch((cause) => {
+    if (replace || !isMemoryError(cause, MemoryErrorCode.CONFLICT)) throw cause
+    throw new MemoryError(
+      `'${name}' is kept already: choose another key, or set replace to true to overwrite it`,
+      MemoryErrorCode.INVALID_INPUT,
+      { cause },
+    )
+  })
 }
 
 async function noteKey(text: string): Promise<string> {
