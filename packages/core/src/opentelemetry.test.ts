@@ -1,14 +1,14 @@
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { expect, it } from 'vitest'
-import { createMemoryManager } from './front/create-memory-manager.ts'
+import { createMemoryManager, type MemoryManagerOptions } from './front/create-memory-manager.ts'
 import type { MemoryManager } from './memory-manager.ts'
 import { type TraceOptions, traceMemory } from './opentelemetry.ts'
 import { createInMemoryStore } from './stores/in-memory-store.ts'
 
-function traced(options: TraceOptions = {}) {
+function traced(options: TraceOptions = {}, of: Partial<MemoryManagerOptions> = {}) {
   const exporter = new InMemorySpanExporter()
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
-  const memory = createMemoryManager({ stores: createInMemoryStore(), namespace: 'ada' })
+  const memory = createMemoryManager({ stores: createInMemoryStore(), namespace: 'ada', ...of })
   const spans = () => exporter.getFinishedSpans()
   return { memory: traceMemory(memory, { tracer: provider.getTracer('test'), ...options }), spans }
 }
@@ -51,6 +51,24 @@ it('records queries and what was found only when it is told to', async () => {
   expect(JSON.parse(String(search?.attributes['gen_ai.memory.records']))).toMatchObject([
     { id: 'key', content: 'private words' },
   ])
+})
+
+it('records neither secrets nor what is encrypted, also when it is told to record content', async () => {
+  const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_')
+  const { memory, spans } = traced(
+    { captureContent: true },
+    { redact: 'allow', encryptionKey: new Uint8Array(32) },
+  )
+  await memory.write('long-term', 'token', `the token ${secret}`)
+  await memory.write('long-term', 'sealed', 'private words', { encrypt: true })
+  expect(await memory.search('long-term', { text: `token ${secret}` })).toHaveLength(1)
+  expect(await memory.search('long-term', { filters: { encrypted: true } })).toHaveLength(1)
+  const attributes = JSON.stringify(spans().map((span) => span.attributes))
+  expect(attributes).toContain('the token [redacted:github]')
+  expect(attributes).toContain('token [redacted:github]')
+  expect(attributes).toContain('sealed')
+  expect(attributes).not.toContain(secret)
+  expect(attributes).not.toContain('private')
 })
 
 it('marks what failed and throws it on', async () => {

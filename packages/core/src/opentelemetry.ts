@@ -1,14 +1,16 @@
 import { type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 import { isMemoryError } from './errors.ts'
+import type { JsonValue } from './json.ts'
 import type { MemoryManager, MemoryMatch, ValueTypes } from './memory-manager.ts'
 import { countOf, type Operation, type OperationName, wrapOperations } from './protocol/operations.ts'
+import { redactJson, redactText } from './redaction/redact.ts'
 
 export interface TraceOptions {
   /** Default: the global tracer named `@recall/core`. */
   tracer?: Tracer
   /**
-   * Record the text of queries and the matches found. Default false, because both may be private. Written values are
-   * never recorded.
+   * Record the text of queries and the matches found. Default false, because both may be private. Secrets in them, the
+   * values of encrypted entries and written values are never recorded.
    */
   captureContent?: boolean
   /** Host and port of a remote memory. Gives the spans the kind CLIENT. */
@@ -81,13 +83,13 @@ function attributesOf(operation: Operation, server: TraceOptions['server']): Rec
 
 function captureQuery(span: Span, { name, arguments: given }: Operation): void {
   const text = name === 'search' ? (given[1] as { text?: string } | undefined)?.text : undefined
-  if (text !== undefined) span.setAttribute('gen_ai.memory.query.text', text)
+  if (typeof text === 'string') span.setAttribute('gen_ai.memory.query.text', redactText(text).text)
 }
 
 function captureRecords(span: Span, answer: unknown): void {
   const records = (answer as MemoryMatch<unknown>[]).map(({ key, value, score, metadata }) => ({
     id: key,
-    content: value,
+    ...(metadata.encrypted ? {} : { content: redactJson(value as JsonValue).value }),
     score,
     metadata: { type: metadata.type, tags: metadata.tags },
   }))
