@@ -34,7 +34,7 @@ export interface PatternMatcherOptions {
 /** The description weighs a little more than declared tags and preconditions. */
 export const patternWeights = { tags: 0.3, description: 0.4, preconditions: 0.3 } as const
 
-/** Of the patterns that share a tag, so many of the newest are compared by how many they share. */
+/** Of the patterns that carry a tag, so many of the newest are compared by how many they share. */
 const mostLookedAt = 1000
 
 export interface PatternMatcher {
@@ -49,12 +49,15 @@ export function createPatternMatcher(
 ): PatternMatcher {
   const { embed, weights = patternWeights, limit = 10 } = options
 
-  const byTags = async (tags: string[]): Promise<Scored[]> => {
-    const filters = { tags: { $overlap: tags } }
-    const matches = await memory.search('long-term', { filters }, { limit: mostLookedAt, touch: false })
-    const best = matches
+  const byTags = async (given: string[]): Promise<Scored[]> => {
+    const tags = [...new Set(given)]
+    // A filter on `tags` would look at the member of that name where a value has one.
+    const pages = await Promise.all(
+      tags.map((tag) => memory.search('long-term', { tags: [tag] }, { limit: mostLookedAt, touch: false })),
+    )
+    const best = [...new Map(pages.flat().map((match) => [match.key, match])).values()]
       .map((match) => ({ match, score: share(tags, match.metadata.tags) }))
-      .sort((a, b) => b.score - a.score)
+      .sort((a, b) => b.score - a.score || b.match.metadata.updatedAt - a.match.metadata.updatedAt)
       .slice(0, limit)
     // Only what is handed out counts as used.
     const keys = best.map(({ match }) => match.key)
@@ -111,7 +114,5 @@ function rank(found: { part: Part; matches: Scored[] }[], weights: Record<Part, 
 }
 
 /** How many of the wanted tags an entry carries, 0..1. */
-const share = (given: readonly string[], tags: readonly string[]): number => {
-  const wanted = [...new Set(given)]
-  return wanted.filter((tag) => tags.includes(tag)).length / wanted.length
-}
+const share = (wanted: readonly string[], tags: readonly string[]): number =>
+  wanted.filter((tag) => tags.includes(tag)).length / wanted.length

@@ -168,6 +168,14 @@ describe('createPatternMatcher', () => {
     expect(match?.score).toBe(0.5)
   })
 
+  it('goes by the tags of an entry, whatever its value has of that name', async () => {
+    const { memory } = open()
+    await memory.write('long-term', 'tagged', { tags: ['draft'] }, { tags: ['http'] })
+    await memory.write('long-term', 'untagged', { tags: ['http'] })
+    const found = await createPatternMatcher(memory).findMatchingPatterns({ tags: ['http'] })
+    expect(found).toMatchObject([{ key: 'tagged', score: 1 }])
+  })
+
   it('finds the pattern that shares most tags behind newer ones that share fewer, and counts no other as used', async () => {
     const time = createTicker()
     const memory = createMemoryManager({ stores: createInMemoryStore(), clock: time.clock })
