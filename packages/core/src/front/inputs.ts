@@ -175,14 +175,17 @@ export const cleanupOptionsSchema = z.strictObject({
   archiveBefore: z.optional(timestamp),
 })
 
+const restOfKey = (beginning: string) =>
+  z.string().check(z.maxLength(maxKeyLength - beginning.length), wellFormed, printable, unmarked)
+
+/** Becomes part of the key of an episode. */
+export const loopIdSchema = restOfKey('episode:')
 export const outcomeSchema = z.enum(['success', 'partial', 'failure'])
 export const lessonSchema = z.looseObject({
   category: tagSchema,
   text: z.string(),
   /** Becomes part of a key. */
-  id: z.optional(
-    z.string().check(z.maxLength(maxKeyLength - 'lesson:'.length), wellFormed, printable, unmarked),
-  ),
+  id: z.optional(restOfKey('lesson:')),
 })
 
 /** What of a loop's reflection is counted, learned, and becomes tags, beside two others, and keys. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createTicker } from '../conformance/ticker.ts'
 import { MemoryErrorCode } from '../errors.ts'
 import { createMemoryManager } from '../front/create-memory-manager.ts'
@@ -201,6 +201,20 @@ describe('runLoop', () => {
     })
     expect(await memory.search('episodic', {})).toEqual([])
     expect(await memory.search('long-term', {})).toEqual([])
+  })
+
+  it('refuses an id under which no episode could be kept before the agent acts', async () => {
+    const { memory } = setUp()
+    const act = vi.fn(() => 'done')
+    for (const loopId of ['a\nb', 'x'.repeat(1017)]) {
+      await expect(runLoop(memory, goal, steps({ act }), { loopId })).rejects.toMatchObject({
+        code: MemoryErrorCode.INVALID_INPUT,
+        message: expect.stringMatching(/^loopId: /),
+      })
+    }
+    expect(act).not.toHaveBeenCalled()
+    const { episode } = await runLoop(memory, goal, steps(), { loopId: 'x'.repeat(1016) })
+    expect(episode.id).toHaveLength(1016)
   })
 
   it('says that a goal has to be in words', async () => {

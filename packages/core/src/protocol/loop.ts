@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
-import { parseInput, reflectionSchema } from '../front/inputs.ts'
+import { loopIdSchema, parseInput, reflectionSchema } from '../front/inputs.ts'
 import { isJsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import { type ContextBundle, type ContextOptions, retrieveContext } from './context.ts'
@@ -99,7 +99,7 @@ const running = new WeakSet<MemoryManager>()
  * thrown unchanged.
  *
  * @throws MemoryError CONFLICT when a loop runs on this memory already: give each loop its own namespace;
- * INVALID_INPUT when the goal has no description, a step returns no JSON, or the reflection has an outcome that is none,
+ * INVALID_INPUT when the goal has no description, the loop's id is no part of a key, a step returns no JSON, or the reflection has an outcome that is none,
  * a lesson without a text, a category or a tool that is no tag, or a pattern that is no key
  */
 export async function runLoop<
@@ -116,6 +116,8 @@ export async function runLoop<
   options: LoopOptions = {},
 ): Promise<LoopResult<Result>> {
   const { loopId = crypto.randomUUID(), clock = systemClock } = options
+  // Before the agent acts: without a key its episode would be lost.
+  parseInput(loopIdSchema, loopId, 'loopId')
   if (running.has(memory)) throw isRunning()
   running.add(memory)
   const started = clock()
