@@ -77,6 +77,24 @@ it('finds an entry once that is archived during the search', async () => {
   expect(found.map(({ key }) => key)).toEqual(['key'])
 })
 
+it('finds an entry that is restored during the search, before the look at the archive or after it', async () => {
+  const { stores, cold, memory, other } = await open()
+  const restore = () => other.restore('episodic', 'key')
+  const [find, findOld] = [stores.find, cold.find]
+  for (const meanwhile of [
+    () => Object.assign(stores, { find: afterFirst(find, restore) }),
+    () => Object.assign(cold, { find: afterFirst(findOld, restore) }),
+  ]) {
+    await other.cleanup(old)
+    meanwhile()
+    const found = await memory.search('episodic', {}, { includeArchived: true })
+    expect(found).toMatchObject([{ key: 'key', value: 'value' }])
+    expect(found[0]).not.toHaveProperty('archived')
+    Object.assign(stores, { find })
+    Object.assign(cold, { find: findOld })
+  }
+})
+
 it('reads an entry that is restored between the look at the store and that at its archive', async () => {
   const { stores, memory, other } = await open()
   await other.cleanup(old)

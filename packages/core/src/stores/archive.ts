@@ -76,20 +76,36 @@ async function bestOfBoth(
 /** Where both stores hold a key, the archived copy is left out. */
 async function findInBoth(store: MemoryStore, cold: ColdStore, query: StoreQuery): Promise<FoundAnywhere[]> {
   const wanted = query.offset + query.limit
-  const found: FoundAnywhere[] = await store.find({ ...query, offset: 0, limit: wanted })
-  // A clean-up may move an entry to the archive between the two looks.
-  const live = new Set(found.map(({ entry }) => entry.key))
-  const archived: Found[] = []
-  for (let offset = 0; archived.length < wanted; offset += wanted) {
-    const page = await cold.find({ ...query, offset, limit: wanted })
-    for (const match of page) {
-      if (live.has(match.entry.key)) continue
-      if ((await store.get(addressOf(match.entry), query.now)) === null) archived.push(match)
-    }
-    if (page.length < wanted) break
-  }
-  const all = [...found, ...archived.map((match) => ({ ...match, archived: true as const }))]
+  const findLive = (): Promise<FoundAnywhere[]> => store.find({ ...query, offset: 0, limit: wanted })
+  const before = await store.stats(query)
+  const found = await findLive()
+  const archived = await findArchivedOnly(store, cold, { ...query, limit: wanted })
+  const after = await store.stats(query)
+  const isUnchanged = after.entries === before.entries && after.bytes === before.bytes
+  // What was restored between the looks at the two would be in neither.
+  const live = isUnchanged ? found : await findLive()
+  // And what a clean-up archived meanwhile in both.
+  const keys = new Set(live.map(({ entry }) => entry.key))
+  const all = [...live, ...archived.filter(({ entry }) => !keys.has(entry.key))]
   return all.sort(byOrder(query)).slice(query.offset, wanted)
+}
+
+/** The first matches of an archive, without those whose key the store holds as well. */
+async function findArchivedOnly(
+  store: MemoryStore,
+  cold: ColdStore,
+  query: StoreQuery,
+): Promise<FoundAnywhere[]> {
+  const { limit, now } = query
+  const archived: FoundAnywhere[] = []
+  for (let offset = 0; archived.length < limit; offset += limit) {
+    const page = await cold.find({ ...query, offset })
+    for (const match of page) {
+      if ((await store.get(addressOf(match.entry), now)) === null) archived.push({ ...match, archived: true })
+    }
+    if (page.length < limit) break
+  }
+  return archived
 }
 
 /**
