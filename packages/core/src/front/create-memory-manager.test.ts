@@ -230,6 +230,20 @@ describe('createMemoryManager', () => {
     expect(reports).toEqual([{ scope: 'long-term', key: 'login', counts: { password: 1 } }])
   })
 
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no room in the log')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no room in the log'))],
+  ])('writes also where who is told what was redacted %s', async (_, onRedaction) => {
+    const memory = createMemoryManager({ stores: createInMemoryStore(), onRedaction })
+    await memory.write('long-term', 'login', { password: 'hunter2hunter2' })
+    expect(await memory.read('long-term', 'login')).toEqual({ password: '[redacted:password]' })
+  })
+
   it('embeds what is stored after redaction and once for each write and search', async () => {
     const embedder = createConceptEmbedder()
     const embed = vi.spyOn(embedder, 'embed')

@@ -58,7 +58,7 @@ export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchema
    * default), refuse the write (`reject`) or keep them (`allow`).
    */
   redact?: RedactPolicy
-  /** Called with what was replaced in each write: kinds and counts, never the secret. */
+  /** Called with what was replaced in each write: kinds and counts, never the secret. What it throws is dropped. */
   onRedaction?: (report: RedactionReport) => void
   policies?: MemoryPolicies
   /**

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../clock.ts'
 import { isMemoryError, type MemoryErrorCode } from '../errors.ts'
 import type { MemoryManager, ValueTypes } from '../memory-manager.ts'
+import { tell } from '../tell.ts'
 import { countOf, type Operation, wrapOperations } from './operations.ts'
 
 /** One finished call. Holds no value and no text of a memory or a query. */
@@ -23,18 +24,12 @@ export function observeMemory<Schemas extends ValueTypes>(
   onEvent: (event: MemoryEvent) => void,
   clock: Clock = systemClock,
 ): MemoryManager<Schemas> {
-  /** A listener may be asynchronous: what it rejects with would end the process. */
-  const tell = async (event: MemoryEvent): Promise<void> => {
-    try {
-      await onEvent(event)
-    } catch {}
-  }
   return wrapOperations(memory, async ({ arguments: _, ...operation }, run) => {
     const startedAt = clock()
     try {
       const answer = await run()
       const count = countOf(operation.name, answer)
-      void tell({
+      void tell(onEvent, {
         ...operation,
         startedAt,
         duration: clock() - startedAt,
@@ -43,7 +38,7 @@ export function observeMemory<Schemas extends ValueTypes>(
       return answer
     } catch (error) {
       const code = isMemoryError(error) ? error.code : 'unknown'
-      void tell({ ...operation, startedAt, duration: clock() - startedAt, error: code })
+      void tell(onEvent, { ...operation, startedAt, duration: clock() - startedAt, error: code })
       throw error
     }
   })

@@ -239,6 +239,25 @@ describe('writeWithDegradation', () => {
     expect((await queue.items())[0]?.options?.tags).toContain('t')
   })
 
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no room in the log')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no room in the log'))],
+  ])('answers as ever where who is told of it %s', async (_, onDegraded) => {
+    const { memory, fallback, failWith } = openFailing({ onDegraded })
+    await memory.write('short-term', 'old', 'x'.repeat(90))
+    expect(await fallback.writeWithDegradation('short-term', 'new', 'x'.repeat(80))).toMatch(/^written/)
+    failWith(MemoryErrorCode.TIMEOUT)
+    expect(await fallback.writeWithDegradation('long-term', 'key', 1)).toBe('queued')
+    expect(await fallback.readWithFallback('long-term', 'key', async () => 'fallback')).toBe('fallback')
+    failWith(MemoryErrorCode.NOT_SUPPORTED)
+    expect(await fallback.drain()).toMatchObject({ dead: 1 })
+  })
+
   it('refuses when the queue is full', async () => {
     const { fallback, failWith } = openFailing({ queue: createInMemoryQueue({ capacity: 1 }) })
     failWith(MemoryErrorCode.TIMEOUT)

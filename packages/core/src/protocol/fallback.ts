@@ -8,6 +8,7 @@ import type { Address } from '../memory-store.ts'
 import type { RedactPolicy } from '../redaction/redactor.ts'
 import type { ValueSchemas } from '../schemas.ts'
 import type { MemoryScope } from '../scope.ts'
+import { tell } from '../tell.ts'
 import { type DrainResult, drainQueue, isPassing, nameOf, nothingDrained } from './drain-queue.ts'
 import { type AskedWrite, createQueuedValues } from './queued-values.ts'
 import type { WriteQueue } from './write-queue.ts'
@@ -27,7 +28,7 @@ export interface FallbackOptions {
   memory: MemoryManager
   /** Keeps writes that the store did not answer. Without a queue they fail as usual. */
   queue?: WriteQueue
-  /** Called for every failure that was handled: log it. */
+  /** Called for every failure that was handled: log it. What it throws is dropped. */
   onDegraded: (degradation: Degradation) => void
   /**
    * Check queued values, as the memory's own do. Without them, of several queued writes whose values a schema of the
@@ -75,15 +76,8 @@ const trustedForMs = 5000
  * itself know nothing of the queue.
  */
 export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
-  const {
-    memory,
-    queue,
-    onDegraded,
-    schemas,
-    redact = 'redact',
-    encryptionKey,
-    clock = systemClock,
-  } = options
+  const { memory, queue, schemas, redact = 'redact', encryptionKey, clock = systemClock } = options
+  const degraded = (degradation: Degradation): void => void tell(options.onDegraded, degradation)
   const values = createQueuedValues({ schemas, redact, encryptionKey })
   const { namespace } = memory
   /** Keys with queued writes, as far as this process knows: later writes of these keys must queue behind them. */
@@ -149,7 +143,7 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
       await memory.cleanup({ scope, threshold: evictionThreshold })
       noteOwn(address)
       await memory.write(scope, key, value, given)
-      onDegraded({ kind: 'clean-up', scope, key, error })
+      degraded({ kind: 'clean-up', scope, key, error })
       return 'written after clean-up'
     }
   }
@@ -162,7 +156,7 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
         if (record !== null) return record.value
       } catch (error) {
         if (!isMemoryError(error)) throw error
-        onDegraded({ kind: 'read', scope, key, error })
+        degraded({ kind: 'read', scope, key, error })
       }
       return fallback()
     },
@@ -177,7 +171,7 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
       } catch (error) {
         if (!queue || !isMemoryError(error) || !isPassing(error) || !values.canPack(given)) throw error
         await enqueue(queue, address, write)
-        onDegraded({ kind: 'queued', scope, key, error })
+        degraded({ kind: 'queued', scope, key, error })
         return 'queued'
       }
     },
@@ -191,7 +185,7 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
           valueOf: values.unpack,
           entered: () => Promise.allSettled(entering),
           onAttempt: noteOwn,
-          onDead: ({ scope, key }, error) => onDegraded({ kind: 'dead', scope, key, error }),
+          onDead: ({ scope, key }, error) => degraded({ kind: 'dead', scope, key, error }),
           clock,
         })
         waiting = undefined

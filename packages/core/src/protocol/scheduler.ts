@@ -1,6 +1,7 @@
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import { evictedScope, evictionThreshold } from '../front/quotas.ts'
 import type { CleanupOptions, CleanupResult, MemoryManager } from '../memory-manager.ts'
+import { tell } from '../tell.ts'
 
 const minute = 60_000
 
@@ -91,7 +92,7 @@ export function createCleanupScheduler(
     const mine = turn.then(() => take(task))
     turn = mine
     // Nobody waits for the listener: it may itself be waiting for `stop`.
-    mine.then(onTurn).catch(() => undefined)
+    if (onTurn) void mine.then((taken) => tell(onTurn, taken))
     return mine
   }
 

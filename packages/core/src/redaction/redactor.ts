@@ -2,6 +2,7 @@ import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { JsonValue } from '../json.ts'
 import type { Address } from '../memory-store.ts'
 import type { MemoryScope } from '../scope.ts'
+import { tell } from '../tell.ts'
 import { type RedactionCounts, redactJson, withoutSecrets } from './redact.ts'
 
 export type RedactPolicy = 'redact' | 'reject' | 'allow'
@@ -49,7 +50,7 @@ export function createRedactor(
         { scope, key, details: { redactions: clean.counts } },
       )
     }
-    onRedaction?.({ scope, key, counts: clean.counts })
+    if (onRedaction) void tell(onRedaction, { scope, key, counts: clean.counts })
     const [value, text, type, tags] = clean.value as [JsonValue, string | null, string | null, string[]]
     return { value, text, type, tags }
   }

@@ -1,0 +1,9 @@
+/**
+ * Tells a listener, which may be asynchronous. What it throws or rejects with is dropped: it must not change what a
+ * call answers, nor end the process.
+ */
+export async function tell<Told>(listener: (told: Told) => unknown, told: Told): Promise<void> {
+  try {
+    await listener(told)
+  } catch {}
+}
