@@ -130,6 +130,29 @@ describe('what a person edits by hand', () => {
     await memory.close()
   })
 
+  it('in the front matter of a note stays when the memory writes it again', async () => {
+    const { memory, at } = await open()
+    const path = at('long-term/note.md')
+    const added = '# ask Ana first\naliases: [harbours, quay]\n'
+    for (const rewrite of [
+      () => memory.write('long-term', 'note', 'the lighthouse', { tags: ['new'] }),
+      () => memory.atomicUpdate('long-term', [{ operation: 'set', key: 'note', value: 'the lighthouse' }]),
+    ]) {
+      await memory.delete('long-term', 'note')
+      await memory.write('long-term', 'note', 'the harbour', { tags: ['old'], type: 'place' })
+      writeFileSync(path, readFileSync(path, 'utf8').replace('tags:', `${added}tags:`))
+      await rewrite()
+      expect(readFileSync(path, 'utf8')).toContain(added)
+      const record = await memory.read('long-term', 'note', { includeMetadata: true })
+      expect(record).toMatchObject({ value: 'the lighthouse', metadata: { type: null } })
+      expect(record?.metadata.tags).not.toContain('old')
+    }
+    await memory.delete('long-term', 'note')
+    await memory.write('long-term', 'note', 'the harbour')
+    expect(readFileSync(path, 'utf8')).not.toContain('aliases')
+    await memory.close()
+  })
+
   it('prolongs an entry as a write does', async () => {
     let now = Date.now()
     const { memory, at } = await open({ clock: () => now })

@@ -11,7 +11,7 @@ import {
 } from '@recall/core'
 import { fileStem } from '../files/paths.ts'
 import { type FileEntry, type FileTimes, parseTime, printTime, stringsOf } from './file-entry.ts'
-import { maxFrontMatterLength, parseFrontMatter, printFrontMatter } from './front-matter.ts'
+import { maxFrontMatterLength, parseFrontMatter, updateFrontMatter } from './front-matter.ts'
 import { isTooDeep } from './json-depth.ts'
 
 /** Values larger than this are not copied into the index: filters read them from the file. */
@@ -21,9 +21,10 @@ const largestIndexedValue = 2048
  * A plain entry as one markdown file: front matter, then the value. A string is the body verbatim (plus the
  * line end that every text file has); any other JSON stands in a fenced block.
  *
+ * @param earlier the file that it replaces; what a person added to its front matter stays
  * @throws MemoryError INVALID_INPUT when the front matter would be too long to be read again
  */
-export function printNote(entry: Entry): string {
+export function printNote(entry: Entry, earlier = ''): string {
   const { value } = entry
   // A trailing carriage return would be read as part of the line end that follows it.
   const asText = typeof value === 'string' && value.isWellFormed() && !value.endsWith('\r')
@@ -42,7 +43,7 @@ export function printNote(entry: Entry): string {
     indexed: entry.text === '' && ownText !== '' ? false : undefined,
     text: entry.text !== '' && entry.text !== ownText ? entry.text : undefined,
   }
-  const head = printFrontMatter({ ...fields, hash: hashOf(fields, body) })
+  const head = updateFrontMatter(earlier, { ...fields, hash: hashOf(fields, body) })
   if (head.length > maxFrontMatterLength) {
     throw new MemoryError(
       `key, tags and text of '${entry.key.slice(0, 80)}' take ${head.length} characters, more than the ${maxFrontMatterLength} that are read again`,

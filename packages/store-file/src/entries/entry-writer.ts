@@ -17,6 +17,7 @@ import { createFile, removeFile, removeFiles, replaceFile } from '../files/atomi
 import { isUnchanged, stampAt } from '../files/file-stamp.ts'
 import type { FileSystem } from '../files/file-system.ts'
 import { shownPath } from '../files/paths.ts'
+import { readText } from '../files/read-text.ts'
 import { applyChanges } from '../files/transaction.ts'
 import { createWorkspace, type Workspace } from '../files/workspace.ts'
 import type { Layout } from '../layout/layout.ts'
@@ -97,7 +98,9 @@ export function createEntryWriter(options: EntryWriterOptions) {
     const known = earlier && toEntry(entry, earlier)
     const alive = known && !isExpired(known, now)
     if (alive && !overwrite) throw alreadyExists(entry)
-    const content = printNote(alive ? asSuccessor(entry, known) : entry)
+    const content = alive
+      ? printNote(asSuccessor(entry, known), readText(fileSystem, path)?.content)
+      : printNote(entry)
     const verify = (): void => {
       if (!isUnchanged(fileSystem, path, before)) throw changedUnderneath(entry)
     }

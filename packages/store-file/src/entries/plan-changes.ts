@@ -59,7 +59,10 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
     const path = notePath(entry)
     const earlier = live(entry, now)
     if (workspace.exists(path) && !readNote(entry)) refuseForeignFile(path, entry)
-    workspace.write(path, printNote(earlier ? asSuccessor(entry, earlier, expected) : entry))
+    const note = earlier
+      ? printNote(asSuccessor(entry, earlier, expected), workspace.read(path))
+      : printNote(entry)
+    workspace.write(path, note)
     return !earlier
   }
 
