@@ -130,7 +130,10 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Withi
       await measure()
       freed = await replacedBy(addresses)
     }
-    if (full()) throw exceeded(place.scope, quota, `${used} are in use and ${added - freed} more are needed`)
+    if (full()) {
+      const needed = added - freed
+      throw exceeded(place.scope, { quota, needed }, `${used} are in use and ${needed} more are needed`)
+    }
     // Here and not by the caller: another write may reserve its room before the caller goes on.
     return freed > 0 ? reserveFreed(added, puts, removed) : reserve(added)
   }
@@ -138,7 +141,7 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Withi
   /** @returns what to call when the write is over */
   const roomFor = async (puts: readonly Entry[], removed: readonly Address[]): Promise<() => void> => {
     const added = puts.reduce((sum, { value }) => sum + jsonBytes(value), 0)
-    if (added > quota) throw exceeded(place.scope, quota, `the value alone takes ${added}`)
+    if (added > quota) throw exceeded(place.scope, { quota, needed: added }, `the value alone takes ${added}`)
     // No await between the check and the reservation, so concurrent writes see each other.
     if (fits(added)) return reserve(added)
     const mine = turn.then(() => (fits(added) ? reserve(added) : makeRoom(added, puts, removed)))
@@ -156,9 +159,17 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Withi
   }
 }
 
-const exceeded = (scope: MemoryScope, quota: number, problem: string): MemoryError =>
+const exceeded = (
+  scope: MemoryScope,
+  bytes: { quota: number; needed: number },
+  problem: string,
+): MemoryError =>
   new MemoryError(
-    `${scope} memory may hold ${quota} bytes: ${problem}; delete entries or raise policies.quotas`,
+    `${scope} memory may hold ${bytes.quota} bytes: ${problem}; delete entries or raise policies.quotas`,
     MemoryErrorCode.QUOTA_EXCEEDED,
-    { scope, details: { quota } },
+    { scope, details: bytes },
   )
+
+/** Whether a write was refused that would not fit into an empty scope either. */
+export const canNeverFit = ({ details = {} }: MemoryError): boolean =>
+  Number(details.needed) > Number(details.quota)

@@ -239,6 +239,14 @@ describe('writeWithDegradation', () => {
     expect((await queue.items())[0]?.options?.tags).toContain('t')
   })
 
+  it('evicts nothing for a value that would not fit into an empty scope', async () => {
+    const { memory, fallback } = openFailing()
+    await memory.write('short-term', 'old', 'x'.repeat(90))
+    const write = fallback.writeWithDegradation('short-term', 'new', 'x'.repeat(120))
+    await expect(write).rejects.toMatchObject({ code: MemoryErrorCode.QUOTA_EXCEEDED })
+    expect(await memory.exists('short-term', 'old')).toBe(true)
+  })
+
   it.each([
     [
       'throws',

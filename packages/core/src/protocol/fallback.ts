@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { type Clock, systemClock } from '../clock.ts'
 import { isMemoryError, type MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { KeyRing } from '../front/encryption.ts'
-import { evictionThreshold } from '../front/quotas.ts'
+import { canNeverFit, evictionThreshold } from '../front/quotas.ts'
 import type { MemoryManager, WriteOptions } from '../memory-manager.ts'
 import type { Address } from '../memory-store.ts'
 import type { RedactPolicy } from '../redaction/redactor.ts'
@@ -139,7 +139,7 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
       await memory.write(scope, key, value, given)
       return 'written'
     } catch (error) {
-      if (!isMemoryError(error, MemoryErrorCode.QUOTA_EXCEEDED)) throw error
+      if (!isMemoryError(error, MemoryErrorCode.QUOTA_EXCEEDED) || canNeverFit(error)) throw error
       await memory.cleanup({ scope, threshold: evictionThreshold })
       noteOwn(address)
       await memory.write(scope, key, value, given)
