@@ -177,6 +177,50 @@ it('closes no store while accesses are being counted', async () => {
   expect(order).toEqual(['read', 'counting', 'counted', 'closed'])
 })
 
+it('counts by itself after a second, again and again, and goes on where it cannot', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const { stores, memory, other } = cached()
+  await memory.write('long-term', 'key', 1)
+  await memory.read('long-term', 'key')
+  const countIs = async (count: number) => {
+    const [match] = await other.search('long-term', {}, { touch: false })
+    expect(match?.metadata.accessCount).toBe(count)
+  }
+  await memory.read('long-term', 'key')
+  await vi.advanceTimersByTimeAsync(1000)
+  await countIs(2)
+  await memory.read('long-term', 'key')
+  vi.spyOn(stores, 'touch').mockRejectedValueOnce(new Error('away'))
+  await vi.advanceTimersByTimeAsync(1000)
+  await countIs(2)
+  await memory.read('long-term', 'key')
+  await vi.advanceTimersByTimeAsync(1000)
+  await countIs(4)
+})
+
+it('keeps apart what two namespaces hold under one key, also with equal stamps', async () => {
+  const stores = createInMemoryStore()
+  stores.stamp = async () => 'always the same'
+  const cache = createMemoryCache()
+  const [ada, ben] = ['ada', 'ben'].map((namespace) => createMemoryManager({ stores, cache, namespace }))
+  await ada?.write('long-term', 'key', 'of ada')
+  await ben?.write('long-term', 'key', 'of ben')
+  expect(await ada?.read('long-term', 'key')).toBe('of ada')
+  expect(await ben?.read('long-term', 'key')).toBe('of ben')
+})
+
+it('archives and restores as the store does', async () => {
+  const { memory, time } = cached()
+  await memory.write('episodic', 'key', 1)
+  expect(await memory.read('episodic', 'key')).toBe(1)
+  time.advance(1)
+  expect(await memory.cleanup({ archiveBefore: time.clock() })).toMatchObject({ archived: 1 })
+  expect(await memory.read('episodic', 'key')).toBeNull()
+  expect(await memory.restore('episodic', 'key')).toBe(true)
+  expect(await memory.read('episodic', 'key')).toBe(1)
+})
+
 it('counts the accesses of each scope of a store by themselves', async () => {
   const { stores, memory } = cached()
   const touch = vi.spyOn(stores, 'touch')

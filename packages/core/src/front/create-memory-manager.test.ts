@@ -99,6 +99,7 @@ describe('createMemoryManager', () => {
       ['a:', true],
       ['a:b:c', 'text'],
       ['b', null],
+      ['constructor', null],
     ] as const)
       await memory.write('long-term', key, value)
     await expect(memory.write('long-term', 'a:b', true)).rejects.toMatchObject({

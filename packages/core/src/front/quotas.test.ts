@@ -306,6 +306,38 @@ it('restores from the archive only what fits, and leaves the rest there', async 
   expect(await memory.restore('episodic', 'old')).toBe(true)
 })
 
+it('evicts others where hundreds of the longest unused are those that a write replaces', async () => {
+  const time = createTicker()
+  const policies = { quotas: { 'short-term': 20_000 } }
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: time.clock, policies })
+  const keys = Array.from({ length: 150 }, (_, i) => `replaced ${i}`)
+  const writeAll = (bytes: number) =>
+    memory.batchWrite(
+      'short-term',
+      keys.map((key) => ({ key, value: 'x'.repeat(bytes - 2) })),
+    )
+  await writeAll(50)
+  time.advance(1)
+  await memory.write('short-term', 'newer', 'x'.repeat(9_998))
+  await writeAll(100)
+  expect(await memory.exists('short-term', 'newer')).toBe(false)
+  expect((await memory.batchRead('short-term', keys)).size).toBe(150)
+})
+
+it('evicts around an entry that its store never lets go of', async () => {
+  const stores = createInMemoryStore()
+  const { commit } = stores
+  stores.commit = async (changes) => {
+    if (changes.some((change) => 'remove' in change && change.remove.key === 'key 0'))
+      throw new MemoryError('written meanwhile', MemoryErrorCode.CONFLICT)
+    await commit(changes)
+  }
+  const memory = createMemoryManager({ stores, policies: { quotas: { 'short-term': 1000 } } })
+  for (let i = 0; i < 10; i++) await memory.write('short-term', `key ${i}`, 'x'.repeat(98))
+  const most = { scope: 'short-term', threshold: 0.1 } as const
+  expect(await memory.cleanup(most)).toMatchObject({ deleted: 9, errors: [] })
+})
+
 it('says why a full scope makes no room where its store removes nothing', async () => {
   const sound = createInMemoryStore()
   const policies = { quotas: { 'short-term': 1000 } }

@@ -139,6 +139,20 @@ it('lists at last what others keep writing, and seals the rest', async () => {
   expect(result).toEqual({ rotated: 2, errors: [failure] })
 })
 
+it('seals what stands in place of an archived copy that it cannot open', async () => {
+  const { stores, time, memory } = await sealed(0)
+  const lost = { current: 'lost', keys: { lost: bytes(9) } }
+  const stranger = createMemoryManager({ stores, encryptionKey: lost, clock: time.clock })
+  await stranger.write('episodic', 'key', 'old', { encrypt: true })
+  time.advance(100 * day)
+  await memory.cleanup()
+  await memory.write('episodic', 'key', 'new', { encrypt: true })
+  const result = await rotateEncryption({ stores, encryptionKey: both, clock: time.clock })
+  expect(result).toMatchObject({ rotated: 1, errors: [{ scope: 'episodic', key: 'key' }] })
+  const later = createMemoryManager({ stores, encryptionKey: second, clock: time.clock })
+  expect(await later.read('episodic', 'key')).toBe('new')
+})
+
 it('seals what is restored while it runs', async () => {
   const { stores, time, memory } = await sealed(0)
   await memory.write('episodic', 'old', 'private', { encrypt: true })
