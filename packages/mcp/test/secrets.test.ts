@@ -36,12 +36,17 @@ it('tells an agent no secret that somebody typed into a file, also where a text 
     const text = `The orders pool ${'waits '.repeat(200)}`.slice(0, length)
     await memory.write('long-term', `pool:${length}`, `${text} ${secret} is its token.`)
   }
+  const turns = [`The token is ${secret}.`, 'Why does the heron wait?', 'Later.']
+  const body = turns.map((turn) => `### User\n\n${turn}`).join('\n\n')
+  await memory.write('episodic', 'conversation:1', { body }, { type: 'conversation' })
   await writeSession(memory, `Used ${secret}.`)
   const server = createMcpFetch({ optionsFor: () => ({ memory }) })
   const send = async (name: string, args: Record<string, unknown>) =>
     (await server.fetch(modern('tools/call', { name, arguments: args }, name))).text()
   const told = [
     await send('memory_search', { query: 'orders pool' }),
+    // It stands beside what was found.
+    await send('memory_search', { query: 'heron' }),
     await send('memory_read', { key: 'pool:10', scope: 'long-term' }),
     await send('session_context', {}),
   ]

@@ -30,6 +30,20 @@ it('answers what was asked before the input ended, and leaves then', async () =>
   expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, 3])
 })
 
+it('answers what was asked before it began to read, when the input has ended', async () => {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()]
+  const { transport, ended } = createDrainingStdio(stdin, stdout)
+  transport.onmessage = async () => {
+    await new Promise(setImmediate)
+    await transport.send({ jsonrpc: '2.0', id: 1, result: {} })
+  }
+  stdin.end(ping)
+  await new Promise(setImmediate)
+  await transport.start()
+  await ended
+  expect(await text(stdout.end())).toBe('{"jsonrpc":"2.0","id":1,"result":{}}\n')
+})
+
 it('answers what was asked before the input broke, and leaves then', async () => {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()]
   const { transport, ended } = createDrainingStdio(stdin, stdout)
@@ -137,6 +151,16 @@ it.each([
   await ended
   // What is left would keep the process alive.
   expect(vi.getTimerCount()).toBe(0)
+})
+
+it('waits for no answer to what was cancelled', async () => {
+  stopTime()
+  const stdin = new PassThrough()
+  const { transport, ended } = createDrainingStdio(stdin, new PassThrough())
+  await transport.start()
+  const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }
+  stdin.end(`${ping}${JSON.stringify(cancelled)}\n`)
+  await ended
 })
 
 it('waits for no answer to a subscription', async () => {

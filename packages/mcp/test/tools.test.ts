@@ -1,6 +1,13 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { createInMemoryStore, createMemoryManager, stripRecalled } from '@recall/core'
+import {
+  createInMemoryStore,
+  createMemoryManager,
+  MemoryError,
+  MemoryErrorCode,
+  type MemoryManager,
+  stripRecalled,
+} from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createMcpFetch, type SharedMemories } from '../src/index.ts'
@@ -385,6 +392,49 @@ it.each([
   })
   expect(await answerOf('memory_forget', old)).toMatchObject({ structuredContent: { forgotten: true } })
   expect(await answerOf('memory_read', old)).toMatchObject({ isError: true })
+})
+
+it('looks through no archive where there is none', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore({ archive: false }) })
+  await memory.write('long-term', 'heron', 'The heron stood in the reeds.')
+  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
+  const asked = { name: 'memory_search', arguments: { query: 'heron', archived: true } }
+  const answer = await server.fetch(modern('tools/call', asked, 'memory_search'))
+  expect(await answer.json()).toMatchObject({
+    result: { structuredContent: { results: [{ key: 'heron' }] } },
+  })
+})
+
+it('says of a memory of the hub that is not there where to find one', async () => {
+  const options = await sampleOptions()
+  const cite = () => Promise.reject(new MemoryError('there is no memory RCL-9', MemoryErrorCode.NOT_FOUND))
+  const hub: SharedMemories = { ...(options.hub as SharedMemories), cite }
+  const server = createMcpFetch({ optionsFor: () => ({ ...options, hub }) })
+  const asked = { name: 'hub_cite', arguments: { id: 'RCL-9' } }
+  const answer = await server.fetch(modern('tools/call', asked, 'hub_cite'))
+  expect(await answer.json()).toMatchObject({
+    result: {
+      isError: true,
+      content: [{ text: 'there is no memory RCL-9. Cite the id of a result of hub_search.' }],
+    },
+  })
+})
+
+it('names the file and the line where a memory stands', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  await memory.write('long-term', 'MEMORY.md#birds', 'The heron stood in the reeds.')
+  const search = async (...given: Parameters<MemoryManager['search']>) =>
+    (await memory.search(...given)).map((match) => ({
+      ...match,
+      passages: match.passages?.map((passage) => ({ ...passage, path: 'memory/MEMORY.md', line: 7 })),
+    }))
+  const server = createMcpFetch({ optionsFor: () => ({ memory: { ...memory, search } as MemoryManager }) })
+  const asked = { name: 'memory_search', arguments: { query: 'heron' } }
+  const answer = await server.fetch(modern('tools/call', asked, 'memory_search'))
+  const source = 'memory/MEMORY.md:7 (MEMORY.md#birds)'
+  expect(await answer.json()).toMatchObject({
+    result: { structuredContent: { results: [{ source, text: expect.stringContaining(`"${source}"`) }] } },
+  })
 })
 
 it('shows of a long memory of the hub the place that was looked for', async () => {
