@@ -155,6 +155,31 @@ describe('drain', () => {
     expect(await fallback.drain()).toEqual({ written: 0, superseded: 0, waiting: 1, dead: 0 })
   })
 
+  it('takes no write for older than those that were drained in the same millisecond', async () => {
+    const { memory, fallback, failWith } = openFailing()
+    const write = (value: string) => fallback.writeWithDegradation('long-term', 'key', value)
+    failWith(MemoryErrorCode.TIMEOUT)
+    for (const value of ['first', 'second', 'third']) await write(value)
+    failWith(null)
+    expect(await fallback.drain()).toMatchObject({ written: 3 })
+    failWith(MemoryErrorCode.TIMEOUT)
+    expect(await write('fourth')).toBe('queued')
+    failWith(null)
+    expect(await fallback.drain()).toMatchObject({ written: 1 })
+    expect(await memory.read('long-term', 'key')).toBe('fourth')
+  })
+
+  it('lets writes through again as soon as what they waited for is drained', async () => {
+    const { fallback, failWith } = openFailing()
+    const write = (value: number) => fallback.writeWithDegradation('long-term', 'key', value)
+    failWith(MemoryErrorCode.TIMEOUT)
+    await write(1)
+    failWith(null)
+    expect(await write(2)).toBe('queued')
+    await fallback.drain()
+    expect(await write(3)).toBe('written')
+  })
+
   it('makes every queued write of a key whose schema fills in what is missing', async () => {
     const counter = z.object({ name: z.string(), count: z.number().default(0) })
     const { memory, fallback, queue, time, failWith } = openFailing({ schemas: { working: { counter } } })

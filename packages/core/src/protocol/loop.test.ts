@@ -170,14 +170,16 @@ describe('runLoop', () => {
     const { memory, clock } = setUp()
     await memory.write('long-term', 'how to deploy', 'Run the migrations first.')
     await memory.write('long-term', 'playbook', { steps: [] })
+    await memory.write('long-term', 'MEMORY.md#deploy', 'Ask Ada first.')
     const reflect: Steps['reflect'] = () => ({
       outcome: 'success',
       lessons: [],
-      patternsUsed: ['how to deploy', 'playbook'],
+      patternsUsed: ['how to deploy', 'playbook', 'MEMORY.md#deploy'],
     })
     await runLoop(memory, goal, steps({ reflect }), { clock })
     expect(await memory.read('long-term', 'how to deploy')).toBe('Run the migrations first.')
-    expect(await memory.read('long-term', 'statistic:how to deploy')).toMatchObject({ uses: 1 })
+    for (const key of ['statistic:how to deploy', 'statistic:MEMORY.md:deploy'])
+      expect(await memory.read('long-term', key)).toMatchObject({ uses: 1 })
     expect(await memory.read('long-term', 'playbook')).toMatchObject({ successRate: 1, uses: 1 })
   })
 
@@ -285,6 +287,16 @@ describe('runLoop', () => {
       await runLoop(memory, goal, steps(), { clock })
     },
   )
+
+  it('throws the error of a step also where clearing fails after it', async () => {
+    const { memory } = setUp()
+    const clear = vi.spyOn(memory, 'clear')
+    const act: Steps['act'] = () => {
+      clear.mockRejectedValue(new Error('away'))
+      throw new Error('the tool broke')
+    }
+    await expect(runLoop(memory, goal, steps({ act }))).rejects.toThrow('the tool broke')
+  })
 
   it('clears what a killed loop has left behind', async () => {
     const { memory, clock } = setUp()

@@ -148,17 +148,20 @@ describe('createCleanupScheduler', () => {
     const { open, pending } = setUp()
     const { memory, scheduler } = open()
     let running = 0
+    let ended = 0
     let most = 0
     const cleanup = memory.cleanup.bind(memory)
     memory.cleanup = async (options) => {
       most = Math.max(most, ++running)
       await new Promise((resolve) => setImmediate(resolve))
       running--
+      ended++
       return cleanup(options)
     }
     scheduler.start()
     const turns = [scheduler.run('expire'), scheduler.run('evict'), scheduler.run('archive')]
     await scheduler.stop()
+    expect(ended).toBe(3)
     expect((await Promise.all(turns)).map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done'])
     expect(most).toBe(1)
     expect(pending.size).toBe(0)
