@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
 import { identityOf, isGone, longestElsewhereMs, thisProcess } from './identity.ts'
 
@@ -29,6 +30,8 @@ it.runIf(tellsEnded)('a process that ended and is not waited for is gone', async
   const [pid] = await once(parent.stdout ?? parent, 'data')
   const identity = identityOf(Number(pid))
   expect(isGone(identity, never)).toBe(false)
+  // The shell would still ask for it: only what the shell becomes does not.
+  await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n')
   parent.stdio[3]?.destroy()
   await expect.poll(() => isGone(identity, never)).toBe(true)
   expect(() => process.kill(identity.pid, 0)).not.toThrow()
