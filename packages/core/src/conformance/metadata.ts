@@ -89,7 +89,7 @@ export const metadata: Theme = {
       await memory.write('long-term', 'a', 1)
       await memory.write('long-term', 'b', 2)
       time.advance(1000)
-      await memory.batchRead('long-term', ['a', 'absent'])
+      await memory.batchRead('long-term', ['a', 'absent', 'a'])
       expect(await metadataOf(memory, 'a')).toMatchObject({ accessCount: 1, accessedAt: time.clock() })
       expect(await metadataOf(memory, 'b')).toMatchObject({ accessCount: 0 })
     }),

@@ -251,6 +251,7 @@ describe('createMemoryManager', () => {
     const memory = createMemoryManager({ stores: createInMemoryStore(), embedder })
     await memory.write('long-term', 'car', 'the car of ada, password=hunter22')
     await memory.write('long-term', 'quiet', 'not indexed', { index: false })
+    await memory.write('long-term', 'wordless', { count: 42 })
     await memory.search('long-term', { text: 'vehicle' })
     await memory.search('long-term', { tags: ['none'] })
     expect(embed.mock.calls).toEqual([
