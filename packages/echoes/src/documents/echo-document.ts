@@ -103,6 +103,13 @@ function readAs(blocks: readonly EchoBlock[], text: string): EchoDocument {
   )
 }
 
+/** A byte order mark is a block of its own. */
+export const isMark = ({ section }: EchoBlock): boolean => section === -1
+
+/** How many blocks have to stay in front: the byte order mark, and the one that begins with the schema header. */
+export const headOf = ({ schema, blocks }: EchoDocument): number =>
+  blocks.filter(isMark).length + (schema === 0 ? 0 : 1)
+
 export const entriesIn = (blocks: readonly EchoBlock[]): EchoEntry[] =>
   blocks.flatMap(({ entry }) => (entry ? [entry] : []))
 

@@ -3,7 +3,10 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { sha256 } from '../documents/digest.ts'
 import {
   type EchoBlock,
+  headOf,
+  isMark,
   joinBlocks,
+  newlineOf,
   parseEchoes,
   withFields,
   withLearning,
@@ -93,9 +96,10 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
     blocks[shortenedAt] = withWholeLearning(standing, whole, path)
   } else {
     const at = placeOf(role, backup, archived)
-    endLine(blocks[at - 1])
+    const newline = newlineOf(role.text)
+    endLine(blocks[at - 1], newline)
     const restored = [whole, ...missingNotes(role, backup, block)].map((each) => ({ ...each }))
-    if (at < blocks.length) endLine(restored.at(-1))
+    if (at < blocks.length) endLine(restored.at(-1), newline)
     blocks.splice(at, 0, ...restored)
   }
   return [
@@ -104,8 +108,8 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   ]
 }
 
-function endLine(block: EchoBlock | undefined): void {
-  if (block && !block.text.endsWith('\n')) block.text += '\n'
+function endLine(block: EchoBlock | undefined, newline: string): void {
+  if (block && !isMark(block) && !block.text.endsWith('\n')) block.text += newline
 }
 
 /**
@@ -133,12 +137,14 @@ function withWholeLearning(standing: EchoBlock, whole: EchoBlock, path: string):
 
 /** What stood below an entry, unless it stands in the memory still: it once went with the entry. */
 function missingNotes(role: LoadedRole, backup: readonly EchoBlock[], entry: EchoBlock): EchoBlock[] {
+  const standing = unixLines(role.text)
   return backup.filter(
-    (each) => each !== entry && each.section === entry.section && !role.text.includes(each.text.trim()),
+    (each) =>
+      each !== entry && each.section === entry.section && !standing.includes(unixLines(each.text).trim()),
   )
 }
 
-/** Index for a restored block: after the last present block that came before it in the backup. */
+/** Index for a restored block: after the last present block that came before it in the backup, or the file's head. */
 function placeOf(
   role: LoadedRole,
   backup: readonly EchoBlock[],
@@ -146,7 +152,7 @@ function placeOf(
 ): number {
   const gone = goneFrom(role.sidecar, archived.backup)
   let next = 0
-  let place = 0
+  let place = headOf(role.document)
   role.document.blocks.forEach((block, index) => {
     const same = backup.findIndex(
       (each, i) =>
@@ -154,7 +160,7 @@ function placeOf(
     )
     if (same === -1) return
     next = same + 1
-    if ((backup[same]?.section ?? 0) < archived.block) place = index + 1
+    if ((backup[same]?.section ?? 0) < archived.block) place = Math.max(place, index + 1)
   })
   return place
 }
@@ -167,4 +173,6 @@ const goneFrom = (sidecar: Sidecar, backup: string): Set<number> =>
   )
 
 const signatureOf = ({ entry, text }: EchoBlock): string =>
-  entry ? `${entry.layer} ${entryKey(entry)}` : text
+  entry ? `${entry.layer} ${entryKey(entry)}` : unixLines(text)
+
+const unixLines = (text: string): string => text.replaceAll('\r\n', '\n')
