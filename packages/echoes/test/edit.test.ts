@@ -188,6 +188,18 @@ describe('an entry that was shortened', () => {
     expect(await memory()).toBe(before)
   })
 
+  it('comes back with what a person has written into it since', async () => {
+    const { root, echoes, memory, before } = await shortened()
+    const [head = '', tail = ''] = (await memory()).split('Pattern: b')
+    const written = (text: string) =>
+      text
+        .replace('supersedes**: none', 'supersedes**: a')
+        .replace(/(- Load it once\..*\n)/, '$1- Of my own.\n')
+    await writeFile(join(root, 'reviewer/MEMORY.md'), `${head}Pattern: b${written(tail)}`)
+    await echoes.restoreEntry('reviewer', 'traced-002')
+    expect(await memory()).toBe(`${head}Pattern: b${written(before.slice(`${head}Pattern: b`.length))}`)
+  })
+
   it('comes back with the day on which it was confirmed since', async () => {
     const { root, memory, before } = await shortened()
     const echoes = openEchoes({ root, clock: () => now })

@@ -157,13 +157,23 @@ export function withFields(
 }
 
 /** The same entry with another learning; lines outside of the format stay. */
-export function withLearning(block: EchoBlock, learning: string): EchoBlock {
+export const withLearning = (block: EchoBlock, learning: string): EchoBlock =>
+  withLearningLines(block, `- ${learning.replaceAll('\n', '\n  ')}`.split('\n'))
+
+/** The same entry with the learning of another one, as that is spelled. */
+export function withLearningOf(block: EchoBlock, other: EchoBlock): EchoBlock {
+  const lines = linesOf(other.text)
+  const range = learningRange(lines)
+  return range ? withLearningLines(block, lines.slice(range.from, range.to).map(withoutEnding)) : block
+}
+
+function withLearningLines(block: EchoBlock, learning: readonly string[]): EchoBlock {
   const lines = linesOf(block.text)
   const range = learningRange(lines)
   if (range === undefined) return block
   const newline = newlineOf(block.text)
   const ends = lines[range.to - 1]?.endsWith('\n') === true
-  const text = `- ${learning.replaceAll('\n', `${newline}  `)}${ends ? newline : ''}`
+  const text = `${learning.join(newline)}${ends ? newline : ''}`
   const changed = [...lines.slice(0, range.from), text, ...lines.slice(range.to)].join('')
   return parseBlock(changed, block.line, block.section)
 }

@@ -10,6 +10,7 @@ import {
   parseEchoes,
   withFields,
   withLearning,
+  withLearningOf,
 } from '../documents/echo-document.ts'
 import { entryKey } from '../documents/entry.ts'
 import { layerOf, type Sidecar } from '../documents/sidecar.ts'
@@ -84,7 +85,6 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
       },
     )
   }
-  const whole = archived.layer === undefined ? block : withFields(block, { layer: layerOf(id) })
   delete known.archived
   delete known.compressed
   const blocks = role.document.blocks.map((each) => ({ ...each }))
@@ -93,8 +93,9 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   )
   const standing = role.document.blocks[shortenedAt]
   if (compressed === true && standing?.entry) {
-    blocks[shortenedAt] = withWholeLearning(standing, whole, path)
+    blocks[shortenedAt] = withWholeLearning(standing, block, path)
   } else {
+    const whole = archived.layer === undefined ? block : withFields(block, { layer: layerOf(id) })
     const at = placeOf(role, backup, archived)
     const newline = newlineOf(role.text)
     endLine(blocks[at - 1], newline)
@@ -113,26 +114,17 @@ function endLine(block: EchoBlock | undefined, newline: string): void {
 }
 
 /**
- * The complete entry again, with the verified day, confidence and source that it got since it was shortened.
+ * The entry as it stands, with its complete learning again.
  *
  * @throws MemoryError CONFLICT when somebody rewrote the learning since, which would be lost
  */
 function withWholeLearning(standing: EchoBlock, whole: EchoBlock, path: string): EchoBlock {
-  const { entry } = standing
-  if (!entry || !whole.entry) return whole
-  if (entry.learning !== shortened(whole.entry.learning)) {
-    throw new MemoryError(
-      `the learning was written anew since it was shortened: it stays; the earlier one is in ${path}`,
-      MemoryErrorCode.CONFLICT,
-      { details: { path } },
-    )
-  }
-  const { verified, confidence, source } = entry
-  const isSame =
-    verified === whole.entry.verified &&
-    confidence === whole.entry.confidence &&
-    source === whole.entry.source
-  return isSame ? whole : withFields(whole, { verified, confidence, source })
+  if (standing.entry?.learning === shortened(whole.entry?.learning)) return withLearningOf(standing, whole)
+  throw new MemoryError(
+    `the learning was written anew since it was shortened: it stays; the earlier one is in ${path}`,
+    MemoryErrorCode.CONFLICT,
+    { details: { path } },
+  )
 }
 
 /** What stood below an entry, unless it stands in the memory still: it once went with the entry. */
