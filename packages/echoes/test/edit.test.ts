@@ -155,14 +155,14 @@ describe('a plan that was changed', () => {
 
 describe('an entry that was shortened', () => {
   const learning = 'Load it once. Each row had a query of its own.'
-  const shortened = async (byHand = (text: string) => text) => {
+  const shortened = async (spelled = (text: string) => text) => {
     const opened = await open(undefined, 1)
     for (const title of ['a', 'b', 'c'])
       await opened.echoes.add(
         'reviewer',
         entryOf({ layer: 'traced', title, verified: '2026-06-29', learning }),
       )
-    const before = byHand(await opened.memory())
+    const before = spelled(await opened.memory())
     await writeFile(join(opened.root, 'reviewer/MEMORY.md'), before)
     await opened.echoes.applyPrune(await opened.echoes.planPrune('reviewer'))
     expect((await opened.echoes.read('reviewer')).archived).toMatchObject([
@@ -188,16 +188,22 @@ describe('an entry that was shortened', () => {
     expect(await memory()).toBe(before)
   })
 
+  const byHand = (text: string, from: RegExp, to: string) => {
+    const [head = '', tail = ''] = text.split('Pattern: b')
+    return `${head}Pattern: b${tail.replace(from, to)}`
+  }
+
   it('comes back with what a person has written into it since', async () => {
     const { root, echoes, memory, before } = await shortened()
-    const [head = '', tail = ''] = (await memory()).split('Pattern: b')
     const written = (text: string) =>
-      text
-        .replace('supersedes**: none', 'supersedes**: a')
-        .replace(/(- Load it once\..*\n)/, '$1- Of my own.\n')
-    await writeFile(join(root, 'reviewer/MEMORY.md'), `${head}Pattern: b${written(tail)}`)
+      byHand(
+        byHand(text, /supersedes\*\*: none/, 'supersedes**: a'),
+        /(- Load it once\..*\n)/,
+        '$1- Of my own.\n',
+      )
+    await writeFile(join(root, 'reviewer/MEMORY.md'), written(await memory()))
     await echoes.restoreEntry('reviewer', 'traced-002')
-    expect(await memory()).toBe(`${head}Pattern: b${written(before.slice(`${head}Pattern: b`.length))}`)
+    expect(await memory()).toBe(written(before))
   })
 
   it('comes back with the day on which it was confirmed since', async () => {
@@ -235,6 +241,42 @@ describe('an entry that was shortened', () => {
     expect((await echoes.read('reviewer')).archived).toMatchObject([{ id: 'traced-002', shortened: false }])
     await echoes.restoreEntry('reviewer', 'traced-002')
     expect(await memory()).toBe(before)
+  })
+
+  it('comes back with what a person wrote beside its learning before it was taken out', async () => {
+    const { root, echoes, memory, before } = await shortened()
+    const beside = [/(- Load it once\..*\n)/, '$1- Of my own.\n'] as const
+    await writeFile(join(root, 'reviewer/MEMORY.md'), byHand(await memory(), ...beside))
+    await echoes.applyEdit(await echoes.planRemoval('reviewer', ['traced-002']))
+    await echoes.restoreEntry('reviewer', 'traced-002')
+    expect(await memory()).toBe(byHand(before, ...beside))
+  })
+
+  it.each(['taken out', 'shortened'])(
+    'comes back with the learning that a person wrote anew before it was %s',
+    async (done) => {
+      const { root, echoes, memory } = await shortened()
+      const anew = byHand(await memory(), /- Load it once\./, '- Load it twice. Now it is a list.')
+      await writeFile(join(root, 'reviewer/MEMORY.md'), anew)
+      if (done === 'shortened') await echoes.applyPrune(await echoes.planPrune('reviewer'))
+      else await echoes.applyEdit(await echoes.planRemoval('reviewer', ['traced-002']))
+      expect(await memory()).not.toContain('Now it is a list.')
+      await echoes.restoreEntry('reviewer', 'traced-002')
+      expect(await memory()).toBe(anew)
+    },
+  )
+
+  it('names the backup with its learning once that is gone', async () => {
+    const { root, echoes } = await shortened()
+    await echoes.applyEdit(await echoes.planRemoval('reviewer', ['traced-002']))
+    await rm(join(root, 'reviewer/archive/MEMORY-2026-06-30.md'))
+    expect((await echoes.examine()).filter(({ ok }) => !ok)).toMatchObject([
+      { message: 'the memory is above its 1 lines' },
+      { message: 'the backup of traced-002 is gone: archive/MEMORY-2026-06-30.md' },
+    ])
+    await expect(echoes.restoreEntry('reviewer', 'traced-002')).rejects.toMatchObject({
+      code: 'MEMORY_CORRUPTION',
+    })
   })
 
   it('comes back whole after it was pruned for its age as well', async () => {

@@ -11,6 +11,9 @@ const recentWorkflows = 20
 /** The name of a file: a path could lead out of the folder that backups are read from. */
 const fileName = z.string().check(z.regex(/^(?!\.)[\w.-]+$/))
 
+/** A file in `archive/` and a section of it. */
+const place = { backup: fileName, block: z.number() }
+
 const knownEntry = z.object({
   /** The entry's `entryKey`, a hash of its pattern and evidence. */
   key: z.string(),
@@ -20,11 +23,11 @@ const knownEntry = z.object({
   sessions: z.number(),
   lastReferenced: z.optional(z.string()),
   /**
-   * File in `archive/` and section with the complete entry, when it was taken out or shortened; and its layer there, if
-   * it has another one now.
+   * Where the entry is when it was taken out, or complete when it was shortened; its layer there, if it has another one
+   * now; and where its complete learning is, when it was shortened before it was taken out.
    */
   archived: z.optional(
-    z.object({ backup: fileName, block: z.number(), layer: z.optional(z.enum(echoLayers)) }),
+    z.object({ ...place, layer: z.optional(z.enum(echoLayers)), learning: z.optional(z.object(place)) }),
   ),
   /** The entry was shortened and is still in the memory. */
   compressed: z.optional(z.boolean()),
@@ -40,6 +43,9 @@ const schema = z.object({
   /** SHA-256 of the last plan that was applied. */
   lastPlan: z.optional(z.string()),
 })
+
+type KnownEntry = z.output<typeof knownEntry>
+export type ArchivePlace = Pick<NonNullable<KnownEntry['archived']>, 'backup' | 'block'>
 
 /** Facts about a role's entries that are not in the markdown: their ids, and the workflows that used them. */
 export type Sidecar = z.output<typeof schema>
@@ -157,6 +163,15 @@ export function withReferences(
     entry.references = entry.references.filter((each) => recent.has(each))
   }
   return sidecar
+}
+
+/** Notes where an entry is that is taken out or shortened. What a person wrote since it was shortened is only there. */
+export function noteArchived(known: KnownEntry, at: ArchivePlace, compressed: boolean): void {
+  const { archived } = known
+  const isShort = known.compressed === true && archived !== undefined
+  const learning = isShort && !compressed ? { backup: archived.backup, block: archived.block } : undefined
+  known.archived = learning ? { ...at, learning } : at
+  known.compressed = compressed
 }
 
 export const layerOf = (id: string): EchoLayer => id.slice(0, id.lastIndexOf('-')) as EchoLayer

@@ -4,7 +4,7 @@ import { dayOf } from '../documents/day.ts'
 import { sha256 } from '../documents/digest.ts'
 import { type EchoBlock, joinBlocks, withFields } from '../documents/echo-document.ts'
 import { type EchoLayer, echoLayers, layerRules } from '../documents/layers.ts'
-import { identifyMoved, type KnownEcho } from '../documents/sidecar.ts'
+import { identifyMoved, type KnownEcho, noteArchived } from '../documents/sidecar.ts'
 import {
   backupChange,
   type LoadedRole,
@@ -122,9 +122,7 @@ export function editChanges(
     if (!isMeant || replaced.has(block) || !known) throw unfitPlan(id)
     if (to === 'archive') {
       replaced.set(block, [])
-      // An entry that was shortened before is complete only in the earlier backup.
-      known.archived ??= { backup: name, block: block.section }
-      known.compressed = false
+      noteArchived(known, { backup: name, block: block.section }, false)
     } else {
       replaced.set(block, [withFields(block, { layer: to })])
       moved.add(id)

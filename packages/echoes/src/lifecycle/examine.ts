@@ -67,8 +67,9 @@ function examineRole(root: string, role: string, lineLimit: number): EchoFinding
     findings.push(wrong(`the memory is above its ${lineLimit} lines`, 'look at the plan of prune'))
   }
   for (const [id, { archived }] of Object.entries(memory.sidecar.entries)) {
-    if (archived && !isThere(join(root, role, 'archive', archived.backup))) {
-      findings.push(wrong(`the backup of ${id} is gone: archive/${archived.backup}`, 'put the file back'))
+    for (const place of archived ? [archived, archived.learning] : []) {
+      if (place && !isThere(join(root, role, 'archive', place.backup)))
+        findings.push(wrong(`the backup of ${id} is gone: archive/${place.backup}`, 'put the file back'))
     }
   }
   try {

@@ -13,7 +13,7 @@ import {
   withLearningOf,
 } from '../documents/echo-document.ts'
 import { entryKey } from '../documents/entry.ts'
-import { layerOf, type Sidecar } from '../documents/sidecar.ts'
+import { type ArchivePlace, layerOf, noteArchived, type Sidecar } from '../documents/sidecar.ts'
 import { readText } from '../files/files.ts'
 import {
   backupChange,
@@ -50,9 +50,7 @@ export function pruneChanges(root: string, role: LoadedRole, plan: PrunePlan): F
     }
     const compressed = action === 'compress'
     replaced.set(echo.block, compressed ? [withLearning(echo.block, shortened(echo.entry.learning))] : [])
-    // An entry that was shortened before is complete only in the earlier backup.
-    known.archived ??= { backup: name, block: echo.block.section }
-    known.compressed = compressed
+    noteArchived(known, { backup: name, block: echo.block.section }, compressed)
   }
   const next = joinBlocks(role.document.blocks.flatMap((block) => replaced.get(block) ?? block))
   sidecar.lastPlan = planDigest
@@ -72,19 +70,9 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   if (!known) throw new MemoryError(`${role.role} has no entry ${id}`, MemoryErrorCode.NOT_FOUND)
   const { archived, compressed } = known
   if (!archived) return []
-  const path = join(root, role.role, 'archive', archived.backup)
-  const backup = parseEchoes(readText(path) ?? '').blocks
-  const block = backup.find(({ section }) => section === archived.block)
+  const { path, backup, block } = blockAt(root, role, archived)
   // Compares only the layer, because a migration may have changed the evidence.
-  if (block?.entry?.layer !== (archived.layer ?? layerOf(id))) {
-    throw new MemoryError(
-      `${path} does not hold ${id} any more: put that file back from a backup`,
-      MemoryErrorCode.CORRUPTION,
-      {
-        details: { path, id },
-      },
-    )
-  }
+  if (block?.entry?.layer !== (archived.layer ?? layerOf(id))) throw notHeld(path, id)
   delete known.archived
   delete known.compressed
   const blocks = role.document.blocks.map((each) => ({ ...each }))
@@ -95,7 +83,8 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   if (compressed === true && standing?.entry) {
     blocks[shortenedAt] = withWholeLearning(standing, block, path)
   } else {
-    const whole = archived.layer === undefined ? block : withFields(block, { layer: layerOf(id) })
+    const complete = archived.learning ? completed(root, role, id, block, archived.learning) : block
+    const whole = archived.layer === undefined ? complete : withFields(complete, { layer: layerOf(id) })
     const at = placeOf(role, backup, archived)
     const newline = newlineOf(role.text)
     endLine(blocks[at - 1], newline)
@@ -109,6 +98,35 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   ]
 }
 
+function blockAt(root: string, { role }: LoadedRole, { backup: name, block }: ArchivePlace) {
+  const path = join(root, role, 'archive', name)
+  const backup = parseEchoes(readText(path) ?? '').blocks
+  return { path, backup, block: backup.find(({ section }) => section === block) }
+}
+
+const notHeld = (path: string, id: string): MemoryError =>
+  new MemoryError(
+    `${path} does not hold ${id} any more: put that file back from a backup`,
+    MemoryErrorCode.CORRUPTION,
+    { details: { path, id } },
+  )
+
+/** An entry that was shortened before it was taken out, with its complete learning, unless a person wrote it anew. */
+function completed(
+  root: string,
+  role: LoadedRole,
+  id: string,
+  taken: EchoBlock,
+  learning: ArchivePlace,
+): EchoBlock {
+  const { path, block } = blockAt(root, role, learning)
+  if (!block?.entry) throw notHeld(path, id)
+  return isShortOf(taken, block) ? withLearningOf(taken, block) : taken
+}
+
+const isShortOf = (block: EchoBlock, whole: EchoBlock): boolean =>
+  block.entry?.learning === shortened(whole.entry?.learning)
+
 function endLine(block: EchoBlock | undefined, newline: string): void {
   if (block && !isMark(block) && !block.text.endsWith('\n')) block.text += newline
 }
@@ -119,7 +137,7 @@ function endLine(block: EchoBlock | undefined, newline: string): void {
  * @throws MemoryError CONFLICT when somebody rewrote the learning since, which would be lost
  */
 function withWholeLearning(standing: EchoBlock, whole: EchoBlock, path: string): EchoBlock {
-  if (standing.entry?.learning === shortened(whole.entry?.learning)) return withLearningOf(standing, whole)
+  if (isShortOf(standing, whole)) return withLearningOf(standing, whole)
   throw new MemoryError(
     `the learning was written anew since it was shortened: it stays; the earlier one is in ${path}`,
     MemoryErrorCode.CONFLICT,
