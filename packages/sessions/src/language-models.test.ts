@@ -57,6 +57,23 @@ it('sends no conversation on to where a server points', async () => {
   expect(requests).toBe(1)
 })
 
+it.each([
+  ['is no JSON', `<p>${key} for private words</p>`],
+  ['is of another shape', '{"choices": [], "prompt": "private words"}'],
+])('says of an answer that %s what it is not, and nothing of what it says', async (_, body) => {
+  const error: Error = await lmWith(async () => new Response(body))
+    .complete(request)
+    .catch((thrown) => thrown)
+  expect(error.message).toBe('localhost:11434 gave an answer that is no chat completion')
+  expect(`${error.cause}`).not.toMatch(/test-key|private/)
+})
+
+it('tells a refusal by its status, also where its body is broken off', async () => {
+  const cancel = () => Promise.reject(new Error('broken off'))
+  const lm = lmWith(async () => new Response(new ReadableStream({ cancel }), { status: 401 }))
+  await expect(lm.complete(request)).rejects.toMatchObject({ code: 'MEMORY_UNAUTHENTICATED' })
+})
+
 it('keeps the query of the base URL', async () => {
   const fetch = vi.fn(async (..._: Parameters<typeof globalThis.fetch>) =>
     Response.json({ choices: [{ message: { content: 'answer' } }] }),

@@ -61,13 +61,11 @@ export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider
           signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
         })
         if (!response.ok) {
-          // Unread, it would keep the connection.
-          await response.body?.cancel()
+          // Unread, it would keep the connection. The status tells what is wrong, also where the rest is lost.
+          await response.body?.cancel().catch(() => undefined)
           throw httpError(url, response)
         }
-        const parsed = completion.safeParse(JSON.parse(await readBody(response, mostBytes)))
-        if (!parsed.success) throw unavailable(url, 'gave an answer that is no chat completion')
-        return parsed.data.choices[0]?.message.content ?? ''
+        return contentOf(await readBody(response, mostBytes), url)
       } catch (error) {
         if (isMemoryError(error)) throw error
         if (timeout.aborted) {
@@ -78,6 +76,21 @@ export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider
         throw unavailable(url, 'could not be reached', error)
       }
     },
+  }
+}
+
+/** Says nothing of the text that is no answer, as the error of `JSON.parse` would: some servers repeat the prompt. */
+function contentOf(body: string, url: URL): string {
+  const parsed = completion.safeParse(jsonOf(body))
+  if (!parsed.success) throw unavailable(url, 'gave an answer that is no chat completion')
+  return parsed.data.choices[0]?.message.content ?? ''
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 
