@@ -125,9 +125,18 @@ it('stops reading a server that does not end its answer', async () => {
   expect(sent).toBeLessThan(2 ** 24)
 })
 
-it.each(['nowhere', 'localhost:11434/v1', 'http://'])('refuses the base URL %s', (baseUrl) => {
+it.each([
+  'nowhere',
+  'localhost:11434/v1',
+  'http://',
+  'http://me@localhost/v1',
+  'http://:hidden@localhost/v1',
+])('refuses the base URL %s', (baseUrl) => {
   expect(() => openAiCompatibleLm({ baseUrl, model: 'm' })).toThrow(
-    expect.objectContaining({ code: 'MEMORY_INVALID_INPUT' }),
+    expect.objectContaining({
+      code: 'MEMORY_INVALID_INPUT',
+      message: expect.not.stringContaining('hidden'),
+    }),
   )
 })
 

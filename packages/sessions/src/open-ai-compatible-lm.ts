@@ -30,8 +30,8 @@ const completion = z.object({
  * A language model behind the chat completions API, hosted or local. Errors name the host and the status, but
  * never the key or the conversation.
  *
- * @throws MemoryError INVALID_INPUT when the base URL is not a URL. `complete` throws UNAUTHENTICATED, FORBIDDEN,
- * RATE_LIMITED, INVALID_INPUT, UNAVAILABLE or TIMEOUT
+ * @throws MemoryError INVALID_INPUT when the base URL is not a URL, or holds a password. `complete` throws
+ * UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED, INVALID_INPUT, UNAVAILABLE or TIMEOUT
  */
 export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider {
   const { model, apiKey, fetch = globalThis.fetch, timeoutMs = 30_000 } = options
@@ -96,11 +96,13 @@ function jsonOf(text: string): unknown {
 
 function endpoint(baseUrl: string): URL {
   // `localhost:11434/v1` would be one of a scheme called `localhost`.
-  if (!/^https?:/i.test(baseUrl) || !URL.canParse(baseUrl)) {
-    const message = 'baseUrl is no URL that begins with http:// or https://'
+  const url = /^https?:/i.test(baseUrl) && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
+  // `fetch` refuses a password in a URL, and repeats it in the error.
+  if (url?.username !== '' || url.password !== '') {
+    const message =
+      'baseUrl is no URL that begins with http:// or https://, without a name and a password: a key goes into apiKey'
     throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
   }
-  const url = new URL(baseUrl)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/chat/completions`
   return url
 }

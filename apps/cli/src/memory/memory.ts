@@ -25,7 +25,9 @@ export function languageModel(io: Io): LmProvider | undefined {
     return openAiCompatibleLm({ baseUrl, model, ...(apiKey ? { apiKey } : {}) })
   } catch (error) {
     if (!isMemoryError(error)) throw error
-    io.err('recall: no model is asked: RECALL_LM_URL is no URL that begins with http:// or https://\n')
+    io.err(
+      'recall: no model is asked: RECALL_LM_URL is no URL that begins with http:// or https://, without a name and a password\n',
+    )
     return undefined
   }
 }
