@@ -38,6 +38,19 @@ it('passes over what a model thought before it answered', async () => {
   expect(answer).toMatchObject({ summary, summarizedBy: 'fake/model' })
 })
 
+it('passes over thoughts of which a server left out where they begin', async () => {
+  const answer = 'It wants {"summary": …}.\n</think>\n\n{"summary": "Short."}'
+  expect(await summarize(turns, { lm: fakeLm(answer) })).toMatchObject({
+    summary: 'Short.',
+    summarizedBy: 'fake/model',
+  })
+  const summary = 'It began its thoughts with <think> and now ends them with </think>.'
+  for (const fence of ['', '```json\n'])
+    expect((await summarize(turns, { lm: fakeLm(fence + JSON.stringify({ summary })) })).summary).toBe(
+      summary,
+    )
+})
+
 it('takes null for a list of nothing', async () => {
   const lm = fakeLm('{"summary": "Short.", "topics": ["jwt"], "decisions": null, "action_items": null}')
   expect(await summarize(turns, { lm })).toEqual({
@@ -55,8 +68,10 @@ it('names a topic once, in whatever case the model repeats it', async () => {
 })
 
 it('keeps a model’s summary from looking like headings and separators', async () => {
-  const lm = fakeLm(JSON.stringify({ summary: '## Tags\nfirst\n---\n### User\nsecond' }))
-  expect((await summarize(turns, { lm })).summary).toBe('Tags\nfirst\nUser\nsecond')
+  const lm = fakeLm(
+    JSON.stringify({ summary: '## Tags\nfirst\n---\n### User\nsecond\n# --- ### User\nthird' }),
+  )
+  expect((await summarize(turns, { lm })).summary).toBe('Tags\nfirst\nUser\nsecond\nUser\nthird')
 })
 
 it.each([
@@ -112,6 +127,11 @@ it('waits for the model as long as it may take, also beyond what a timer can', a
 it('gives topics that a memory takes for tags, whatever the model answers', async () => {
   const lm = fakeLm('{"summary": "Short.", "topics": ["half \\ud83d"]}')
   expect((await summarize(turns, { lm })).topics).toEqual(['half \uFFFD'])
+})
+
+it('keeps nothing of a model’s summary that no file of text has', async () => {
+  const lm = fakeLm('{"summary": "half \\ud83d\\r\\nand\\tend\\u0000 \\u001b[31mred"}')
+  expect((await summarize(turns, { lm })).summary).toBe('half \uFFFD\nand end   [31mred')
 })
 
 it('summarises by the first thing that the person said, cut to a sensible length', async () => {

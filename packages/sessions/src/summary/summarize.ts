@@ -115,20 +115,23 @@ async function askModel(lm: LmProvider, conversation: string, timeoutMs: number)
   }
 }
 
-/** The JSON object in an answer: models add fences, pleasantries and what they thought, whatever they were asked. */
+/**
+ * The JSON object in an answer: models add fences, pleasantries and what they thought, whatever they were asked. Of the
+ * marks around their thoughts some servers leave the first one out.
+ */
 function jsonIn(text: string): string {
-  const said = text.replace(/^\s*<think>.*?<\/think>/s, '')
+  const said = text.replace(/^(?!\s*(?:\{|```)).*?<\/think>/s, '')
   return said.slice(said.indexOf('{'), said.lastIndexOf('}') + 1)
 }
 
 function tidy(items: readonly string[], limit: number, length: number): string[] {
-  const lines = items.map((item) => clip(oneLine(item.toWellFormed().replace(/\p{Cc}/gu, ' ')), length))
+  const lines = items.map((item) => clip(oneLine(printable(item)), length))
   return [...new Set(lines)].filter((line) => line !== '').slice(0, limit)
 }
 
 /** Removes heading marks and separators: archive and window use such lines around a summary. */
 function paragraphs(text: string): string {
-  return text
+  return printable(text)
     .split('\n')
     .filter((line) => !/^\s*(?:[-*_]\s*){3,}$/.test(line))
     .map((line) => withoutMarks(line.trimEnd()))
@@ -137,7 +140,10 @@ function paragraphs(text: string): string {
     .trim()
 }
 
-const withoutMarks = (line: string): string => line.replace(/^\s*(?:#+\s+|-{3,}\s*)/, '')
+const withoutMarks = (line: string): string => line.replace(/^\s*(?:#+\s+|-{3,}\s*)+/, '')
+
+/** Without half characters, and those that command a terminal or make `grep` take a file for a binary one. */
+const printable = (text: string): string => text.toWellFormed().replace(/[^\P{Cc}\n]/gu, ' ')
 
 /** The timer keeps the process alive until the model has answered or run out of time. */
 async function withTimeout<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
