@@ -43,12 +43,23 @@ export function checkConversation(conversation: Conversation): void {
 export function checkMessage(message: Message): void {
   const { role, content } = message ?? {}
   refuseUnless(role === 'user' || role === 'assistant', 'a message is of nobody who speaks')
-  const isKnown = (block: ContentBlock): boolean =>
-    blockTypes.includes(block?.type) && (block.type !== 'text' || typeof block.text === 'string')
   refuseUnless(Array.isArray(content) && content.every(isKnown), 'the content of a message is unknown')
 }
 
-const blockTypes: readonly string[] = ['text', 'thinking', 'tool_use', 'tool_result']
+function isKnown(block: ContentBlock): boolean {
+  switch (block?.type) {
+    case 'text':
+      return typeof block.text === 'string'
+    case 'thinking':
+      return true
+    case 'tool_use':
+      return typeof block.name === 'string'
+    case 'tool_result':
+      return typeof block.content === 'string'
+    default:
+      return false
+  }
+}
 
 function wholeNumber(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value

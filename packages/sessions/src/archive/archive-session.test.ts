@@ -32,6 +32,8 @@ it('refuses what is no conversation, says what one is, and archives nothing of i
     { sessionId: 's', messages: [said, { ...said, content: ['Fix the login'] }], facts },
     { sessionId: 's', messages: [said, { ...said, content: [null] }], facts },
     { sessionId: 's', messages: [said, { ...said, content: [{ type: 'text' }] }], facts },
+    { sessionId: 's', messages: [said, { ...said, content: [{ type: 'tool_use', input: {} }] }], facts },
+    { sessionId: 's', messages: [said, { ...said, content: [{ type: 'tool_result', content: [] }] }], facts },
     { sessionId: 's', messages: [said, { ...said, role: 'system' }], facts },
     { sessionId: 's', messages: [said, { ...said, content: [{ type: 'image' }] }], facts },
   ]
