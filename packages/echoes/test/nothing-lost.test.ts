@@ -53,6 +53,18 @@ describe('a secret that swallows marks of the format', () => {
   })
 })
 
+it('writes nothing through a folder that is a link, and goes on', async () => {
+  const { echoes, path, titles } = await open({ 'elsewhere/.keep': '', 'reviewer/.keep': '' })
+  await echoes.add('reviewer', entryOf())
+  await symlink(path('elsewhere'), path('reviewer/archive'))
+  await expect(echoes.applyEdit(await echoes.planRemoval('reviewer'))).rejects.toMatchObject({
+    code: 'MEMORY_FORBIDDEN',
+    message: expect.stringContaining('reviewer/archive is a link'),
+  })
+  await echoes.add('reviewer', entryOf({ title: 'next' }))
+  expect(await titles()).toEqual([entryOf().title, 'next'])
+})
+
 it('reads again every confidence that it has written', async () => {
   const { echoes } = await open()
   await echoes.add('reviewer', entryOf({ confidence: 1e-7 }))

@@ -34,11 +34,13 @@ export const isUnfinished = (root: string): boolean => readText(journalOf(root))
  * finishes the work. Call it under the lock.
  *
  * @throws MemoryError CONFLICT when a file is not as it was `seen`, or is written by somebody else at this moment; the
- * changes behind it are not made then
+ * changes behind it are not made then; FORBIDDEN when a folder on the way to one is a link
  */
 export function applyChanges(root: string, changes: readonly FileChange[]): void {
   const steps = changes
     .map(({ path, content, seen }) => {
+      const link = linkOn(root, path)
+      if (link !== undefined) throw throughLink(link)
       const before = readText(join(root, path))
       if (seen !== undefined && seen !== before) throw changedMeanwhile(path)
       return { path, content, before }
@@ -70,7 +72,7 @@ export function finishJournal(root: string): string | null {
   const text = readText(journal)
   if (text === null) return null
   const { steps } = parseJournal(text, journal)
-  if (steps.some(({ path }) => leadsThroughLink(root, path))) throw unfitJournal(journal)
+  if (steps.some(({ path }) => linkOn(root, path) !== undefined)) throw unfitJournal(journal)
   let changed: string | null = null
   for (const { path, content, before } of steps) {
     const target = join(root, path)
@@ -87,15 +89,20 @@ export function finishJournal(root: string): string | null {
   return changed
 }
 
-/** Whether a folder of the path is a link: a journal that came with somebody's project could write anywhere through it. */
-const leadsThroughLink = (root: string, path: string): boolean =>
+/** A folder of the path that is a link: a journal that came with somebody's project could write anywhere through it. */
+const linkOn = (root: string, path: string): string | undefined =>
   path
     .split('/')
     .slice(0, -1)
-    .some((_, i, folders) => {
-      const folder = join(root, ...folders.slice(0, i + 1))
-      return orAbsent(() => lstatSync(folder))?.isSymbolicLink() === true
-    })
+    .map((_, i, folders) => join(root, ...folders.slice(0, i + 1)))
+    .find((folder) => orAbsent(() => lstatSync(folder))?.isSymbolicLink() === true)
+
+const throughLink = (path: string): MemoryError =>
+  new MemoryError(
+    `${path} is a link, which is not followed: put the folder itself there`,
+    MemoryErrorCode.FORBIDDEN,
+    { details: { path } },
+  )
 
 /** Whether `applyChanges` refused a change; repeating the whole section may help. */
 export const isChangedMeanwhile = (error: unknown): boolean =>
