@@ -10,3 +10,17 @@ it.each([
 ])('judges folder %s, file %s, archives %s as it is', (memory, curated, archives, health, reason) => {
   expect(assessHealth({ present: { memory, curated, archives } })).toEqual({ health, reason })
 })
+
+it('names all that is wrong with a memory, missing and faulty', () => {
+  const [present, faults] = [
+    { memory: true, curated: true, archives: true },
+    ['this is half merged', 'that is unreadable'],
+  ]
+  expect(assessHealth({ present, faults })).toEqual({
+    health: 'degraded',
+    reason: 'this is half merged; that is unreadable',
+  })
+  expect(assessHealth({ present: { ...present, archives: false }, faults }).reason).toBe(
+    'the archive folder does not exist; this is half merged; that is unreadable',
+  )
+})

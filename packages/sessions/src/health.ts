@@ -21,10 +21,7 @@ export function assessHealth({ present, faults = [] }: MemoryFacts): Health {
     present.curated ? '' : 'the curated memory file',
     present.archives ? '' : 'the archive folder',
   ].filter((name) => name !== '')
-  if (missing.length === 0 && faults.length > 0) return { health: 'degraded', reason: faults.join('; ') }
-  if (missing.length === 0) return { health: 'healthy', reason: '' }
-  return {
-    health: 'degraded',
-    reason: `${missing.join(' and ')} ${missing.length === 1 ? 'does' : 'do'} not exist`,
-  }
+  const absent = `${missing.join(' and ')} ${missing.length === 1 ? 'does' : 'do'} not exist`
+  const reasons = [...(missing.length === 0 ? [] : [absent]), ...faults]
+  return { health: reasons.length === 0 ? 'healthy' : 'degraded', reason: reasons.join('; ') }
 }
