@@ -33,6 +33,7 @@ it.each([
   [403, 'MEMORY_FORBIDDEN'],
   [404, 'MEMORY_INVALID_INPUT'],
   [429, 'MEMORY_RATE_LIMITED'],
+  [302, 'MEMORY_UNAVAILABLE'],
   [500, 'MEMORY_UNAVAILABLE'],
 ])('turns HTTP %s into %s, without the key or the conversation', async (status, code) => {
   const echoing = async () =>
@@ -42,6 +43,17 @@ it.each([
     .catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ code, retryAfterMs: 2000, details: { status } })
   expect(JSON.stringify(error) + String(error)).not.toMatch(/test-key|private/)
+})
+
+it('sends no key and asks for no JSON where there is none to send and none is wanted', async () => {
+  const fetch = vi.fn(async (..._: Parameters<typeof globalThis.fetch>) =>
+    Response.json({ choices: [{ message: { content: 'answer' } }] }),
+  )
+  const lm = openAiCompatibleLm({ baseUrl: 'http://localhost:11434/v1', model: 'small', fetch })
+  await lm.complete({ system: 'Be brief', prompt: 'private words' })
+  const [, init] = fetch.mock.calls[0] ?? []
+  expect(new Headers(init?.headers).has('authorization')).toBe(false)
+  expect(JSON.parse(String(init?.body))).not.toHaveProperty('response_format')
 })
 
 it('sends no conversation on to where a server points', async () => {
@@ -112,6 +124,25 @@ it('says when the server is unreachable, slow or answers something else', async 
   await expect(slow.complete(request)).rejects.toMatchObject({ code: 'MEMORY_TIMEOUT' })
 })
 
+it('ends its request when its caller gives up, and at its own time limit beside that', async () => {
+  const signals: (AbortSignal | null | undefined)[] = []
+  const silent: typeof globalThis.fetch = (_url, init) => {
+    signals.push(init?.signal)
+    return new Promise((_, reject) =>
+      init?.signal?.addEventListener('abort', () => reject(new Error('aborted'))),
+    )
+  }
+  const caller = new AbortController()
+  const given = lmWith(silent).complete({ ...request, signal: caller.signal })
+  caller.abort()
+  await expect(given).rejects.toMatchObject({ code: 'MEMORY_UNAVAILABLE' })
+  const patient = { ...request, signal: new AbortController().signal }
+  await expect(lmWith(silent, { timeoutMs: 5 }).complete(patient)).rejects.toMatchObject({
+    code: 'MEMORY_TIMEOUT',
+  })
+  expect(signals.map((signal) => signal?.aborted)).toEqual([true, true])
+})
+
 it('stops reading a server that does not end its answer', async () => {
   let sent = 0
   const endless = lmWith(async () => {
@@ -145,12 +176,14 @@ it('uses a model of the AI SDK with the SDK’s own function', async () => {
   const generateText = vi.fn(async () => ({ text: 'answer' }))
   const lm = aiSdkLm(model, generateText)
   expect(lm.model).toBe('acme/small')
-  expect(await lm.complete(request)).toBe('answer')
+  const { signal } = new AbortController()
+  expect(await lm.complete({ ...request, signal })).toBe('answer')
   expect(generateText).toHaveBeenCalledWith({
     model,
     system: 'Be brief',
     prompt: 'private words',
-    abortSignal: undefined,
+    abortSignal: signal,
   })
+  expect(aiSdkLm({ modelId: 'small' }, generateText).model).toBe('small')
   expect(aiSdkLm('acme/large', generateText).model).toBe('acme/large')
 })
