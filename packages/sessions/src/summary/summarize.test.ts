@@ -62,6 +62,30 @@ it('takes null for a list of nothing', async () => {
   })
 })
 
+it('takes of each list what has words, at most eight topics and five items, none of them long', async () => {
+  const items = ['', ' \n', 'x'.repeat(400), ...Array.from({ length: 9 }, (_, index) => `item ${index}`)]
+  const lm = fakeLm(
+    JSON.stringify({ summary: 'Short.', topics: items, decisions: items, action_items: items }),
+  )
+  const { topics, decisions, actionItems } = await summarize(turns, { lm })
+  expect(topics).toEqual([`${'x'.repeat(59)}…`, ...items.slice(3, 10)])
+  expect(decisions).toEqual([`${'x'.repeat(299)}…`, ...items.slice(3, 7)])
+  expect(actionItems).toEqual(decisions)
+})
+
+it('asks no model about nothing, and leaves no timer behind that keeps the process', async () => {
+  vi.useFakeTimers()
+  try {
+    const lm = fakeLm(lmAnswer('Fixed.'))
+    expect((await summarize([], { lm })).summary).toBe('Nothing was said.')
+    expect(lm.prompts).toEqual([])
+    await summarize(turns, { lm })
+    expect(vi.getTimerCount()).toBe(0)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
 it('names a topic once, in whatever case the model repeats it', async () => {
   const lm = fakeLm('{"summary": "Short.", "topics": ["Auth", "JWT", "auth"]}')
   expect((await summarize(turns, { lm })).topics).toEqual(['auth', 'jwt'])
@@ -79,6 +103,8 @@ it.each([
   ['answers no JSON', 'I cannot do that'],
   ['answers JSON of another shape', '{"summary": 7}'],
   ['answers an empty summary', '{"summary": "  "}'],
+  ['answers a summary of marks only', '{"summary": "---\\n***"}'],
+  ['answers no end of a summary', JSON.stringify({ summary: 'x'.repeat(20_001) })],
 ])('falls back to the algorithm when the model %s', async (_, answer) => {
   expect(await summarize(turns, { lm: fakeLm(answer) })).toEqual({
     summary: 'Please fix the postgres pool leak',
