@@ -18,6 +18,11 @@ it.each([
   expect(isTopicFile(file)).toBe(true)
 })
 
+it('cuts the name of a file between two letters', () => {
+  const heading = `a${'𠮷'.repeat(70)}`
+  expect(topicFileFor(heading, new Set())).toBe(`a${'𠮷'.repeat(59)}.md`)
+})
+
 it.each(['../notes.md', 'a/b.md', '.notes.md', 'notes.txt', 'notes.md.bak', '-a.md', ''])(
   'no topic file is %s',
   (name) => {

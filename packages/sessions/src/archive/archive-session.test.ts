@@ -23,6 +23,7 @@ it('refuses what is no conversation, says what one is, and archives nothing of i
   const wrong = [
     undefined,
     { messages: [said], facts },
+    { sessionId: '', messages: [said], facts },
     { sessionId: 's', facts },
     { sessionId: 's', messages: [said] },
     { sessionId: 's', messages: 'Fix the login', facts },
@@ -56,6 +57,7 @@ describe('what an archive holds', () => {
     expect(await named(`Use ghp_${'a1B2'.repeat(9)}`, 'a')).toBe('Use [redacted:github]')
     expect(await named('n'.repeat(500), 'a', 'b')).toBe(`${'n'.repeat(199)}…`)
     expect(await named('  ', 'a', 'b', 'c')).toBeUndefined()
+    expect(await named(fenceRecalled('remembered', 'x'), 'a', 'b', 'c', 'd')).toBeUndefined()
   })
 
   it('ends when it was archived, if its transcript was dated by a clock that ran far ahead', async () => {
@@ -354,6 +356,23 @@ it.each([0, 51, 2.5, Number.NaN])(
     expect(await memory.exists('episodic', 'conversation:s')).toBe(false)
   },
 )
+
+it.each([0, 2.5, Number.NaN])('refuses parts of %s characters', async (partSize) => {
+  await expect(archiveSession(openMemory(), conversation('s', talk), { partSize })).rejects.toMatchObject({
+    code: 'MEMORY_INVALID_INPUT',
+  })
+})
+
+it('archives what was given to a tool, however deep it is nested', async () => {
+  const memory = openMemory()
+  const input = JSON.parse(`${'['.repeat(5000)}"deep"${']'.repeat(5000)}`)
+  const use: Partial<Message> = {
+    role: 'assistant',
+    content: [{ type: 'tool_use', id: 't', name: 'Read', input: { path: 'src/auth.rs', input } }],
+  }
+  await archiveSession(memory, conversation('s', ['go on', use]), { clock })
+  expect((await readArchive(memory, 's')).body).toContain('> [tool] Read: src/auth.rs')
+})
 
 it('keeps nothing of what a tool recalled, however long it was and wherever its host cut it', async () => {
   const memory = openMemory()

@@ -100,7 +100,10 @@ it('lists files and tools once each, files relative to the project', () => {
       ['Edit', { file_path: '/home/dev/api/src/auth.rs', old_string: 'a.b = c', replace_all: true }],
       ['Glob', { pattern: '**/*.ts', path: 'My Notes/a.md' }],
       ['Fetch', { url: 'https://example.com/a.html', version: '1.2.3' }],
-      ['Custom', { targets: ['lib/x.ts', 'README.md', 'no path'] }],
+      [
+        'Custom',
+        { targets: ['lib/x.ts', 'README.md', 'no path'], paths: ['src/*.ts', 'https://a.dev/b.md'] },
+      ],
     ],
   )
   expect(tags.files).toEqual(['src/auth.rs', 'My Notes/a.md', 'lib/x.ts', 'README.md'])
@@ -116,13 +119,14 @@ it('makes files relative to a project on Windows', () => {
   expect(collector.tags().files).toEqual(['src\\pool.ts', 'C:\\Users\\ana\\api2\\pool.ts', 'leak.ts'])
 })
 
-it('keeps at most five decisions, five action items and ten files', () => {
+it('keeps at most five decisions, five action items and ten files, and all tools', () => {
   const numbers = Array.from({ length: 20 }, (_, index) => index)
   const tags = tagsOf(
     numbers.flatMap((number) => [`We decided to do ${number}`, `todo: ${number}`]),
-    numbers.map((number) => ['Read', { path: `src/${number}.ts` }]),
+    numbers.map((number) => [`Tool ${number}`, { path: `src/${number}.ts` }]),
   )
-  expect([tags.decisions.length, tags.actionItems.length, tags.files.length]).toEqual([5, 5, 10])
+  const { decisions, actionItems, files, tools } = tags
+  expect([decisions, actionItems, files, tools].map(({ length }) => length)).toEqual([5, 5, 10, 20])
 })
 
 it('gets through any number of texts that are nearly paths', () => {
