@@ -167,9 +167,8 @@ export function withReferences(
 
 /** Notes where an entry is that is taken out or shortened. What a person wrote since it was shortened is only there. */
 export function noteArchived(known: KnownEntry, at: ArchivePlace, compressed: boolean): void {
-  const { archived } = known
-  const isShort = known.compressed === true && archived !== undefined
-  const learning = isShort && !compressed ? { backup: archived.backup, block: archived.block } : undefined
+  const { archived: short } = known
+  const learning = short && !compressed ? { backup: short.backup, block: short.block } : undefined
   known.archived = learning ? { ...at, learning } : at
   known.compressed = compressed
 }

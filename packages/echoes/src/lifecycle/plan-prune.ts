@@ -79,12 +79,12 @@ interface Ranked {
   score: EchoScore
 }
 
-/** The entries of a layer, the least useful first. */
+/** The entries of a layer, the least useful first, and of equal ones that which stands first. */
 const ranked = ({ echoes }: Pick<RoleMemory, 'echoes'>, layer: EchoLayer, now: number): Ranked[] =>
   echoes
     .filter(({ entry }) => entry.layer === layer)
     .map((echo) => ({ echo, score: scoreEcho(echo, now) }))
-    .sort((a, b) => a.score.score - b.score.score || (a.echo.id < b.echo.id ? -1 : 1))
+    .sort((a, b) => a.score.score - b.score.score)
 
 function inscribedSteps(memory: Pick<RoleMemory, 'echoes'>, now: number): PruneStep[] {
   const { share, archiveBelow, maxAgeDays } = layerRules.inscribed

@@ -68,7 +68,7 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   const sidecar = structuredClone(role.sidecar)
   const known = sidecar.entries[id]
   if (!known) throw new MemoryError(`${role.role} has no entry ${id}`, MemoryErrorCode.NOT_FOUND)
-  const { archived, compressed } = known
+  const { archived } = known
   if (!archived) return []
   const { path, backup, block } = blockAt(root, role, archived)
   // Compares only the layer, because a migration may have changed the evidence.
@@ -76,12 +76,10 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   delete known.archived
   delete known.compressed
   const blocks = role.document.blocks.map((each) => ({ ...each }))
-  const shortenedAt = role.document.blocks.findIndex(
-    (each) => each === role.echoes.find((echo) => echo.id === id)?.block,
-  )
-  const standing = role.document.blocks[shortenedAt]
-  if (compressed === true && standing?.entry) {
-    blocks[shortenedAt] = withWholeLearning(standing, block, path)
+  // What stands in the memory although it is archived was shortened.
+  const standing = role.echoes.find((echo) => echo.id === id)?.block
+  if (standing) {
+    blocks[role.document.blocks.indexOf(standing)] = withWholeLearning(standing, block, path)
   } else {
     const complete = archived.learning ? completed(root, role, id, block, archived.learning) : block
     const whole = archived.layer === undefined ? complete : withFields(complete, { layer: layerOf(id) })
