@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +12,7 @@ import {
   type KnownEcho,
   type PromotionDetails,
   parseRemembrance,
+  planPromotion,
   printRemembrance,
   promoteEcho,
   type RemembranceCategory,
@@ -62,6 +64,12 @@ describe('promoteEcho', () => {
     ['An ETCHED echo becomes a Remembrance document', echoOf({ layer: 'inscribed' }), {}, /only etched/],
     ['a clear problem-solution pair: symptom', echoOf(), { symptom: ' ' }, /problem and its solution/],
     ['a clear problem-solution pair: root_cause', echoOf(), { root_cause: '' }, /problem and its solution/],
+    [
+      'a clear problem-solution pair: solution',
+      echoOf(),
+      { solution_summary: ' ' },
+      /problem and its solution/,
+    ],
     ['confidence: high OR referenced by 2+ sessions', echoOf({ confidence: 0.79 }), {}, /not validated/],
     ['… 1 session', { ...echoOf({ confidence: 0.79 }), sessions: 1 }, {}, /not validated/],
     ['actionable for humans', echoOf(), { actionable: false }, /not actionable/],
@@ -111,6 +119,70 @@ describe('promoteEcho', () => {
     await promoteEcho({ folder }, 'reviewer', echoOf(), details)
     const again = await promoteEcho({ folder }, 'reviewer', echoOf(entry), { ...details, ...changes })
     expect(again).toMatchObject({ decision: 'skip', duplicates: [{ reason }] })
+  })
+
+  it.each<[string, Partial<PromotionDetails>, string[]]>([
+    ['five of seven words', { root_cause: 'the QUERY for every row', tags: [] }, ['a similar root cause']],
+    ['four of seven words', { root_cause: 'query for every row', tags: [] }, []],
+    ['two tags', { root_cause: 'x', tags: ['ORM', 'orm', 'n-plus-one', 'sql'] }, []],
+  ])('takes for a duplicate what has much in common: %s', async (_, changes, reasons) => {
+    const folder = await newFolder()
+    await promoteEcho({ folder }, 'reviewer', echoOf(), details)
+    const other = { ...details, ...changes }
+    const { decision, duplicates } = await promoteEcho(
+      { folder },
+      'reviewer',
+      echoOf({ title: 'Other' }),
+      other,
+    )
+    expect(decision).toBe(reasons.length > 0 ? 'skip' : 'promote')
+    expect(duplicates.map(({ reason }) => reason)).toEqual(reasons)
+  })
+
+  it('asks no person about what is not to be published anyway, and looks again once one has agreed', async () => {
+    const folder = await newFolder()
+    const security = { ...details, category: 'security' as const }
+    const asked: string[] = []
+    const askHuman = async (question: string) => {
+      asked.push(question)
+      await promoteEcho({ folder }, 'reviewer', echoOf(), details)
+      return true
+    }
+    const inscribed = await promoteEcho(
+      { folder, askHuman },
+      'reviewer',
+      echoOf({ layer: 'inscribed' }),
+      security,
+    )
+    expect([inscribed.decision, asked]).toEqual(['skip', []])
+    const meanwhile = await promoteEcho({ folder, askHuman }, 'reviewer', echoOf(), security)
+    expect(meanwhile).toMatchObject({ decision: 'skip', duplicates: [{ reason: 'the same title' }] })
+    expect(asked).toHaveLength(1)
+  })
+
+  it('names an echo by the hash of its text, whatever its line endings', () => {
+    const lines = echoOf()
+    const windows = { ...lines, block: { ...lines.block, text: lines.block.text.replaceAll('\n', '\r\n') } }
+    const hash = createHash('sha256').update(lines.block.text.trim()).digest('hex')
+    for (const echo of [lines, windows])
+      expect(planPromotion('reviewer', echo, details, []).remembrance.echo_ref).toBe(
+        `echoes/reviewer/MEMORY.md#etched-001@sha256:${hash}`,
+      )
+  })
+
+  it.each([
+    ['Über naïve Caches!', /^uber-naive-caches$/],
+    ['数据库', /^echo-[0-9a-f]{8}$/],
+    [`${'a'.repeat(79)} b`, /^a{79}$/],
+  ])('names a document after %s', (title, name) => {
+    const plan = planPromotion('reviewer', echoOf({ title }), details, [])
+    expect(/^performance\/(.*)\.md$/.exec(plan.path)?.[1]).toMatch(name)
+    const other = { ...plan.remembrance, title: 'Other', root_cause: 'x', tags: [] }
+    const taken = [{ path: plan.path, remembrance: other, body: '' }]
+    expect(planPromotion('reviewer', echoOf({ title }), details, taken)).toMatchObject({
+      decision: 'promote',
+      path: plan.path.replace('.md', '-2.md'),
+    })
   })
 
   it('writes over no document whose name it would have', async () => {
