@@ -72,6 +72,27 @@ it('keeps evidence that names no place, and what shares no topic, behind a line 
   expect(plan.text).toContain('\n# Mine\n\n## ')
 })
 
+it('compresses a file in its own line endings', async () => {
+  const { echoes } = await open(text.replaceAll('\n', '\r\n'))
+  const plan = await echoes.planKnowledge('reviewer')
+  const unix = await (await open(text)).echoes.planKnowledge('reviewer')
+  expect(plan.text).toBe(unix.text.replaceAll('\n', '\r\n'))
+})
+
+it('sends no secret to a model, and takes none from it', async () => {
+  const { echoes } = await open(text.replaceAll('Rule', 'With password=hunter2hunter2 rule'))
+  const prompts: string[] = []
+  const complete = async ({ prompt }: { prompt: string }) => {
+    prompts.push(prompt)
+    return '- One\n- Use password=swordfish7'
+  }
+  const plan = await echoes.planKnowledge('reviewer', { lm: { model: 'test', complete } })
+  expect(prompts.join('')).toContain('[redacted:password]')
+  expect(prompts.join('')).not.toContain('hunter2')
+  expect(plan.text).toContain('- Use password=[redacted:password]')
+  expect(plan.text).not.toContain('swordfish7')
+})
+
 it('lets a model summarise, and does without one that fails', async () => {
   const { echoes } = await open(text)
   let calls = 0
