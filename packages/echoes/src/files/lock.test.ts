@@ -1,14 +1,49 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MemoryErrorCode } from '@recall/core'
-import { expect, it, onTestFinished } from 'vitest'
+import { thisProcess } from '@recall/core/process'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { withLock } from './lock.ts'
 
-it('says which folder cannot be written', async () => {
+function lockPath(): string {
   const folder = mkdtempSync(join(tmpdir(), 'recall-lock-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  const path = join(folder, 'lock')
+  return join(folder, 'lock')
+}
+
+it('takes no lock from a process that lives, and gives up after fifteen seconds', async () => {
+  const path = lockPath()
+  mkdirSync(path)
+  writeFileSync(join(path, '7'), JSON.stringify(thisProcess()))
+  let now = 0
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => (now += 10_000))
+  onTestFinished(() => clock.mockRestore())
+  await expect(withLock(path, () => 'done')).rejects.toMatchObject({
+    code: MemoryErrorCode.TIMEOUT,
+    details: { path },
+  })
+  expect(now).toBe(30_000)
+  expect(readdirSync(path)).toEqual(['7'])
+})
+
+it('leaves a few files behind, however often it is taken, and is free after a section that fails', async () => {
+  const path = lockPath()
+  for (let n = 0; n < 12; n++) {
+    const failing = withLock(path, () => {
+      throw new Error('failed')
+    })
+    await expect(failing).rejects.toThrow('failed')
+  }
+  expect(
+    readdirSync(path)
+      .map(Number)
+      .sort((a, b) => a - b),
+  ).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12])
+})
+
+it('says which folder cannot be written', async () => {
+  const path = lockPath()
   writeFileSync(path, 'no folder')
   await expect(withLock(path, () => 'done')).rejects.toMatchObject({
     code: MemoryErrorCode.UNAVAILABLE,

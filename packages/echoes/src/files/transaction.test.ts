@@ -38,6 +38,21 @@ it.each(['reviewer/config', 'reviewer/archive/config', '../config', '/config'])(
   },
 )
 
+it('takes nothing away behind a file that somebody has changed since', () => {
+  const root = temporaryFolder()
+  const steps = [
+    { path: 'MEMORY.md', content: 'merged', before: sha256('before') },
+    { path: 'findings.md', content: null, before: sha256('found') },
+  ]
+  writeFileSync(join(root, '.journal.json'), JSON.stringify({ version: 1, steps }))
+  writeFileSync(join(root, 'MEMORY.md'), 'of a person')
+  writeFileSync(join(root, 'findings.md'), 'found')
+  expect(finishJournal(root)).toBe('MEMORY.md')
+  expect(readFileSync(join(root, 'MEMORY.md'), 'utf8')).toBe('of a person')
+  expect(readFileSync(join(root, 'findings.md'), 'utf8')).toBe('found')
+  expect(finishJournal(root)).toBe(null)
+})
+
 it('finishes a journal behind the file that was changed last', () => {
   const root = temporaryFolder()
   const steps = ['a.md', 'b.md'].map((path) => ({ path, content: 'after', before: sha256('before') }))
