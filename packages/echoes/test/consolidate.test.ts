@@ -164,6 +164,25 @@ describe('consolidate', () => {
     ])
   })
 
+  it('leaves an etched entry etched that an agent found again, with the day of that', async () => {
+    const { root, echoes, memory } = await open()
+    const byPerson = openEchoes({ root, askHuman: async () => true })
+    await byPerson.add('reviewer', entryOf({ layer: 'etched' }))
+    await echoes.appendFinding('reviewer', 'ann', entryOf({ verified: '2026-02-02' }))
+    expect(await echoes.consolidate('reviewer')).toMatchObject({ added: 0, merged: 1 })
+    expect(entriesOf(await memory())).toEqual([entryOf({ layer: 'etched', verified: '2026-02-02' })])
+  })
+
+  it('leaves an entry as a person spelled it that a finding confirms no later and no surer', async () => {
+    const { root, echoes, path, memory } = await open()
+    await echoes.add('reviewer', entryOf())
+    const spelled = (await memory()).replace('**: 0.8', '**:  .80')
+    await writeFile(path('MEMORY.md'), spelled)
+    await echoes.appendFinding('reviewer', 'ann', entryOf({ layer: 'traced' }))
+    expect(await echoes.consolidate('reviewer')).toMatchObject({ added: 0, merged: 1 })
+    expect(await readFile(join(root, 'reviewer/MEMORY.md'), 'utf8')).toBe(spelled)
+  })
+
   it('changes nothing when it only tells what it would do, prune as well', async () => {
     const { echoes, path, memory } = await open()
     for (let n = 0; n < 18; n++) await echoes.add('reviewer', entryOf({ layer: 'traced', title: `x${n}` }))

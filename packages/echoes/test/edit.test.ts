@@ -34,6 +34,31 @@ describe('taking entries out', () => {
     expect(await memory()).toBe(before)
   })
 
+  it('gives what is found again an id of its own, beside the one that was taken out', async () => {
+    const { echoes } = await open()
+    await echoes.add('reviewer', entryOf())
+    await echoes.applyEdit(await echoes.planRemoval('reviewer'))
+    expect((await echoes.add('reviewer', entryOf())).id).toBe('inscribed-002')
+    await echoes.restoreEntry('reviewer', 'inscribed-001')
+    expect((await echoes.read('reviewer')).echoes.map(({ id }) => id)).toEqual([
+      'inscribed-001',
+      'inscribed-002',
+    ])
+  })
+
+  it.each([
+    [['a', 'b', 'a'], ['inscribed-001', 'inscribed-002'], 'beside one that says the same'],
+    [['a', 'b'], ['inscribed-002'], 'at the end of a file whose last line has no end'],
+  ])('puts %j back without %j as they were: %s', async (titles, ids) => {
+    const { root, echoes, memory } = await open()
+    for (const title of titles) await echoes.add('reviewer', entryOf({ title }))
+    const before = (await memory()).trimEnd()
+    await writeFile(join(root, 'reviewer/MEMORY.md'), before)
+    await echoes.applyEdit(await echoes.planRemoval('reviewer', ids))
+    for (const id of [...ids].reverse()) await echoes.restoreEntry('reviewer', id)
+    expect(await memory()).toBe(before)
+  })
+
   it('archives and restores the first one of a file with a byte order mark', async () => {
     const { root, echoes, memory } = await open()
     await echoes.add('reviewer', entryOf())

@@ -144,6 +144,20 @@ describe('on files', () => {
     ])
   })
 
+  it('puts an entry back behind one that was shortened with it', async () => {
+    const { echoes, memory } = await open(1)
+    for (const [title, days] of Object.entries({ a: 20, b: 60, c: 10 }))
+      await echoes.add('reviewer', { ...old('traced', days, title), learning: 'One. Two.' })
+    const before = await memory()
+    const plan = await echoes.planPrune('reviewer')
+    expect(idsOf(plan)).toEqual(['archive traced-002', 'compress traced-001'])
+    await echoes.applyPrune(plan)
+    await echoes.restoreEntry('reviewer', 'traced-002')
+    expect(await memory()).toBe(before.replace('One. Two.', 'One.'))
+    await echoes.restoreEntry('reviewer', 'traced-001')
+    expect(await memory()).toBe(before)
+  })
+
   it('restores no etched entry under the id of another layer', async () => {
     const { root, echoes } = await open()
     await echoes.add('reviewer', old('etched', 900))
@@ -177,15 +191,17 @@ describe('on files', () => {
     expect(await memory()).toContain('x0')
   })
 
-  it('refuses a plan that names an etched entry', async () => {
+  it('refuses a plan that names an etched entry, or one twice', async () => {
     const { echoes } = await open()
     await echoes.add('reviewer', old('etched', 900))
     for (const entry of many('traced', 60, 3)) await echoes.add('reviewer', entry)
     const plan = await echoes.planPrune('reviewer')
     const [step] = plan.steps
     if (!step) throw new Error('no step')
-    const forged = { ...plan, steps: [{ ...step, id: 'etched-001' }] }
-    await expect(echoes.applyPrune(forged)).rejects.toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
+    for (const steps of [[{ ...step, id: 'etched-001' }], [step, step]]) {
+      const refused = { code: 'MEMORY_INVALID_INPUT' }
+      await expect(echoes.applyPrune({ ...plan, steps })).rejects.toMatchObject(refused)
+    }
   })
 
   it.each(['x/../../../../elsewhere', ''])('refuses a plan whose day is %j, and goes on', async (day) => {

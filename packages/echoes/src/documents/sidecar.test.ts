@@ -57,11 +57,12 @@ it('counts a workflow once, and forgets the ones long gone', () => {
     workflows: 1,
     sessions: 1,
   })
+  sidecar = withReferences(sidecar, 'w0', ['traced-001'], '2025-12-31')
   for (let n = 2; n < 22; n++) sidecar = withReferences(sidecar, `w${n}`, [], '2026-02-01')
   expect(identify(fileOf(['T1']), sidecar).echoes[0]).toMatchObject({
     references: 0,
     workflows: 20,
-    sessions: 1,
+    sessions: 2,
     lastReferenced: '2026-01-01',
   })
 })
