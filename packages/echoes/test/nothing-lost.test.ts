@@ -1,5 +1,5 @@
 import { appendFileSync, writeFileSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -63,6 +63,16 @@ it('writes nothing through a folder that is a link, and goes on', async () => {
   })
   await echoes.add('reviewer', entryOf({ title: 'next' }))
   expect(await titles()).toEqual([entryOf().title, 'next'])
+})
+
+it.each([0o600, 0o664])('leaves the mode of a file: %i', async (mode) => {
+  const { echoes, path } = await open()
+  await echoes.add('reviewer', entryOf())
+  await chmod(path('reviewer/MEMORY.md'), mode)
+  // Windows knows fewer modes.
+  const before = (await stat(path('reviewer/MEMORY.md'))).mode
+  await echoes.add('reviewer', entryOf({ title: 'next' }))
+  expect((await stat(path('reviewer/MEMORY.md'))).mode).toBe(before)
 })
 
 it('reads again every confidence that it has written', async () => {

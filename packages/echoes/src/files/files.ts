@@ -4,6 +4,8 @@ import {
   closeSync,
   constants,
   existsSync,
+  fchmodSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   lstatSync,
@@ -123,9 +125,12 @@ export function removeFile(path: string): void {
 
 function writeTemporary(path: string, content: string): string {
   const temporary = join(dirname(path), `.tmp-${process.pid}-${randomBytes(6).toString('hex')}`)
-  const mode = orAbsent(() => lstatSync(path))?.mode ?? 0o666
-  const descriptor = openSync(temporary, 'wx', mode & 0o777)
+  const earlier = orAbsent(() => lstatSync(path))
+  const mode = (earlier?.mode ?? 0o666) & 0o777
+  const descriptor = openSync(temporary, 'wx', mode)
   try {
+    // The umask may have taken from it what the others of a group need.
+    if (earlier && (fstatSync(descriptor).mode & 0o777) !== mode) fchmodSync(descriptor, mode)
     writeFileSync(descriptor, content)
     fsyncSync(descriptor)
   } catch (error) {
