@@ -45,6 +45,35 @@ it.each([
   expect(JSON.stringify(error) + String(error)).not.toMatch(/test-key|private/)
 })
 
+it.each([400, 422])(
+  'does without JSON mode where a server refuses it with %s, from then on',
+  async (status) => {
+    const modes: boolean[] = []
+    const lm = lmWith(async (_url, init) => {
+      modes.push('response_format' in JSON.parse(String(init?.body)))
+      return modes.at(-1)
+        ? new Response('must be json_schema or text', { status })
+        : Response.json({ choices: [{ message: { content: 'answer' } }] })
+    })
+    expect([await lm.complete(request), await lm.complete(request)]).toEqual(['answer', 'answer'])
+    expect(modes).toEqual([true, false, false])
+  },
+)
+
+it('asks again without JSON mode for no other refusal, and tells the first where both are refused', async () => {
+  const statuses = [404, 400, 500, 422, 429, 400]
+  let requests = 0
+  const lm = lmWith(async () => new Response(null, { status: statuses[requests++] ?? 200 }))
+  for (const [json, status] of [
+    [true, 404],
+    [true, 400],
+    [true, 422],
+    [false, 400],
+  ] as const)
+    await expect(lm.complete({ ...request, json })).rejects.toMatchObject({ details: { status } })
+  expect(requests).toBe(statuses.length)
+})
+
 it('sends no key and asks for no JSON where there is none to send and none is wanted', async () => {
   const fetch = vi.fn(async (..._: Parameters<typeof globalThis.fetch>) =>
     Response.json({ choices: [{ message: { content: 'answer' } }] }),

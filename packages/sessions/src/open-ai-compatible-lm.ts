@@ -36,35 +36,50 @@ const completion = z.object({
 export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider {
   const { model, apiKey, fetch = globalThis.fetch, timeoutMs = 30_000 } = options
   const url = endpoint(options.baseUrl)
+  let knowsJsonMode = true
+
+  const ask = async (messages: object[], asJson: boolean, signal: AbortSignal): Promise<Response> => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+      },
+      body: JSON.stringify({
+        model,
+        messages,
+        ...(asJson ? { response_format: { type: 'json_object' } } : {}),
+      }),
+      // The conversation must not be sent to wherever an answer redirects.
+      redirect: 'manual',
+      signal,
+    })
+    // Unread, it would keep the connection. The status tells what is wrong, also where the rest is lost.
+    if (!response.ok) await response.body?.cancel().catch(() => undefined)
+    return response
+  }
+
+  /** LM Studio and others refuse JSON mode. Without it models mostly do what the prompt says of the answer. */
+  const askInAnyMode = async (messages: object[], json: boolean, signal: AbortSignal): Promise<Response> => {
+    const first = await ask(messages, json && knowsJsonMode, signal)
+    if (!json || !knowsJsonMode || ![400, 422].includes(first.status)) return first
+    const second = await ask(messages, false, signal)
+    if (second.ok) knowsJsonMode = false
+    return second.ok ? second : first
+  }
 
   return {
     model,
-    async complete({ system, prompt, json, signal }) {
+    async complete({ system, prompt, json = false, signal }) {
       const timeout = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimer))
+      const messages = [
+        { role: 'system', content: system },
+        { role: 'user', content: prompt },
+      ]
       try {
-        const response = await fetch(url, {
-          method: 'POST',
-          headers: {
-            'content-type': 'application/json',
-            ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-          },
-          body: JSON.stringify({
-            model,
-            messages: [
-              { role: 'system', content: system },
-              { role: 'user', content: prompt },
-            ],
-            ...(json ? { response_format: { type: 'json_object' } } : {}),
-          }),
-          // The conversation must not be sent to wherever an answer redirects.
-          redirect: 'manual',
-          signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-        })
-        if (!response.ok) {
-          // Unread, it would keep the connection. The status tells what is wrong, also where the rest is lost.
-          await response.body?.cancel().catch(() => undefined)
-          throw httpError(url, response)
-        }
+        const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout])
+        const response = await askInAnyMode(messages, json, either)
+        if (!response.ok) throw httpError(url, response)
         return contentOf(await readBody(response, mostBytes), url)
       } catch (error) {
         if (isMemoryError(error)) throw error
