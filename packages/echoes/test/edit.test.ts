@@ -206,6 +206,14 @@ describe('an entry that was shortened', () => {
     expect((await echoes.planMove('reviewer', 'traced-002', 'inscribed')).steps).toHaveLength(1)
   })
 
+  it('comes back whole where an earlier version ended it sooner', async () => {
+    const { root, echoes, memory, before } = await shortened()
+    await writeFile(join(root, 'reviewer/MEMORY.md'), (await memory()).replace('Load it once.\n', 'Load\n'))
+    expect(await memory()).toContain('- Load\n')
+    await echoes.restoreEntry('reviewer', 'traced-002')
+    expect(await memory()).toBe(before)
+  })
+
   it('comes back as a person spelled it', async () => {
     const { echoes, memory, before } = await shortened((text) => text.replaceAll(': 0.8\n', ':  0.80\n'))
     expect(before).toContain('**confidence**:  0.80')

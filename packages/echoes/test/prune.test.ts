@@ -131,15 +131,19 @@ describe('on files', () => {
     expect(await memory()).toBe(after)
   })
 
-  it('ends the first sentence at the end of a word, not within one', async () => {
+  it.each([
+    ['Set pool.max to 1.5 of it.', 'It was measured.'],
+    ['1. Set pool.max.', '2. Restart.'],
+    ['Set it low, e.g. to 5.', 'It was measured.'],
+  ])('ends the first sentence at its own end: %s', async (first, rest) => {
     const { echoes } = await open(1)
-    const learning = 'Set pool.max to 1.5 of it. It was measured.'
+    const learning = `${first} ${rest}`
     for (const title of ['a', 'b', 'c'])
       await echoes.add('reviewer', { ...old('traced', 1, title), learning })
     await echoes.applyPrune(await echoes.planPrune('reviewer'))
     expect((await echoes.read('reviewer')).echoes.map(({ entry }) => entry.learning)).toEqual([
       learning,
-      'Set pool.max to 1.5 of it.',
+      first,
       learning,
     ])
   })

@@ -68,11 +68,20 @@ export function planPrune(
   }
 }
 
+/** The end of a sentence, and not that of `e.g.` or of a number before it. */
+const sentenceEnd = /[.!?](?<!^\d+.)(?<!(?:^|[^\p{L}\p{N}])\p{L}.)(?=\s|$)/u
+
 /** The first sentence of a learning. */
 export function shortened(learning = ''): string {
-  const text = learning.replaceAll('\n', ' ')
-  return /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text
+  const text = onOneLine(learning)
+  const end = text.search(sentenceEnd)
+  return end === -1 ? text : text.slice(0, end + 1)
 }
+
+/** Whether a learning was shortened, by this or an earlier version, and not written anew. */
+export const isBeginningOf = (short = '', whole = ''): boolean => onOneLine(whole).startsWith(short)
+
+const onOneLine = (learning: string): string => learning.replaceAll('\n', ' ')
 
 interface Ranked {
   echo: KnownEcho

@@ -24,7 +24,7 @@ import {
   unfitPlan,
 } from '../files/role-folder.ts'
 import type { FileChange } from '../files/transaction.ts'
-import { type PrunePlan, shortened } from './plan-prune.ts'
+import { isBeginningOf, type PrunePlan, shortened } from './plan-prune.ts'
 
 /**
  * The file changes that carry out a plan, the backup first.
@@ -123,7 +123,7 @@ function completed(
 }
 
 const isShortOf = (block: EchoBlock, whole: EchoBlock): boolean =>
-  block.entry?.learning === shortened(whole.entry?.learning)
+  isBeginningOf(block.entry?.learning, whole.entry?.learning)
 
 function endLine(block: EchoBlock | undefined, newline: string): void {
   if (block && !isMark(block) && !block.text.endsWith('\n')) block.text += newline
