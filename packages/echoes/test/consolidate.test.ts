@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -191,6 +191,19 @@ describe('consolidate', () => {
     const { added, pruned } = await echoes.consolidate('reviewer', { dryRun: true })
     expect([added, pruned?.steps.length]).toEqual([1, 19])
     expect([await memory(), await readdir(path('.'))]).toEqual(before)
+  })
+
+  it('tells what it added also where somebody writes the memory just before it is pruned', async () => {
+    const { root, path, memory } = await open()
+    const byHand = () => {
+      if (existsSync(path('MEMORY.md'))) appendFileSync(path('MEMORY.md'), '\nA note.\n')
+      return now
+    }
+    const echoes = openEchoes({ root, clock: byHand, policy: { lineLimit: 1 } })
+    await echoes.appendFinding('reviewer', 'ann', entryOf({ layer: 'traced' }))
+    expect(await echoes.consolidate('reviewer')).toMatchObject({ added: 1, pruned: null })
+    expect(await memory()).toContain('A note.')
+    expect(entriesOf(await memory())).toHaveLength(1)
   })
 
   it('prunes a memory that has grown too long', async () => {

@@ -16,7 +16,7 @@ import {
   sidecarChange,
   waitingAgents,
 } from '../files/role-folder.ts'
-import { applyChanges, type FileChange } from '../files/transaction.ts'
+import { applyChanges, type FileChange, isChangedMeanwhile } from '../files/transaction.ts'
 import { activeWorkflows } from '../files/workflows.ts'
 import { readFindings } from './findings.ts'
 import { mergeFindings } from './merge-findings.ts'
@@ -32,7 +32,7 @@ export interface Consolidation {
   kept: { agent: string; line: number; reasons: string[] }[]
   /** Entries from which sensitive data was removed, and its kinds. */
   stripped: { title: string; kinds: string[] }[]
-  /** What was pruned; `null` when the memory is within its limit or a workflow is active. */
+  /** What was pruned; `null` when the memory is within its limit, a workflow is active, or somebody just writes it. */
   pruned: PrunePlan | null
 }
 
@@ -70,8 +70,8 @@ export function consolidate(root: string, role: string, { dryRun, policy, clock 
   const after = dryRun
     ? { ...loaded, text: printEchoes(document), document, echoes, sidecar }
     : loadRole(root, role)
-  const pruned = prunable(root, after, { policy, clock })
-  if (pruned && !dryRun) applyChanges(root, pruneChanges(root, after, pruned))
+  const plan = prunable(root, after, { policy, clock })
+  const pruned = plan && (dryRun || hasPruned(root, after, plan)) ? plan : null
   return {
     role,
     added: merged.added,
@@ -98,6 +98,17 @@ function differingChanges(
   const texts = differing.map(({ text }) => text)
   const text = printEchoes(appendTexts(emptyEchoes(role), texts))
   return [backupChange(root, role, 'findings', text, dayOf(clock())).change]
+}
+
+/** Pruning can wait for the next time, and to repeat all would tell that nothing was added. */
+function hasPruned(root: string, role: LoadedRole, plan: PrunePlan): boolean {
+  try {
+    applyChanges(root, pruneChanges(root, role, plan))
+    return true
+  } catch (error) {
+    if (isChangedMeanwhile(error)) return false
+    throw error
+  }
 }
 
 function prunable(
