@@ -111,6 +111,18 @@ it('lists files and tools once each, files relative to the project', () => {
   expect(tagsOf([], [['', { path: '/home/dev/api/' }]])).toMatchObject({ files: [], tools: [] })
 })
 
+it('lists files apart whose names differ in case, and no sentence twice', () => {
+  const tags = tagsOf(
+    ['We decided to use JWT.', 'we DECIDED to use jwt.', 'TODO: rotate keys', 'todo: rotate keys'],
+    [['Read', { paths: ['src/User.ts', 'src/user.ts', 'src/User.ts'] }]],
+  )
+  expect(tags).toMatchObject({
+    decisions: ['We decided to use JWT.'],
+    actionItems: ['TODO: rotate keys'],
+    files: ['src/User.ts', 'src/user.ts'],
+  })
+})
+
 it('makes files relative to a project on Windows', () => {
   const collector = createTagCollector(() => 'C:\\Users\\ana\\api')
   collector.addToolUse('Read', { file_path: 'C:\\Users\\ana\\api\\src\\pool.ts' })

@@ -47,8 +47,9 @@ export interface TagCollector {
 
 /** @param project the folder that file names are made relative to */
 export function createTagCollector(project: () => string | undefined = () => undefined): TagCollector {
-  const decisions = uniqueList(tagLimits.decisions)
-  const actionItems = uniqueList(tagLimits.actionItems)
+  const inAnyCase = (sentence: string): string => sentence.toLowerCase()
+  const decisions = uniqueList(tagLimits.decisions, inAnyCase)
+  const actionItems = uniqueList(tagLimits.actionItems, inAnyCase)
   const files = uniqueList(tagLimits.files)
   const tools = uniqueList(Number.POSITIVE_INFINITY)
 
@@ -80,14 +81,14 @@ function isActionItem(role: Message['role'], sentence: string): boolean {
 
 const isLeftToDo = (sentence: string): boolean => withOthers.test(sentence) || laterOn.test(sentence)
 
-function uniqueList(limit: number) {
+function uniqueList(limit: number, identityOf = (item: string): string => item) {
   const items: string[] = []
   const seen = new Set<string>()
   return {
     items,
     isFull: (): boolean => items.length >= limit,
     add(item: string): void {
-      const identity = item.toLowerCase()
+      const identity = identityOf(item)
       if (item === '' || items.length >= limit || seen.has(identity)) return
       seen.add(identity)
       items.push(item)
