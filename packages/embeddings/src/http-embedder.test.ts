@@ -55,6 +55,18 @@ it('batches, keeps the order and brings vectors to unit length', async () => {
   expect(requests.at(-1)?.input).toEqual(['q: a'])
 })
 
+it('repeats nothing of an answer that is not JSON', async () => {
+  const url = await serve(([text]) => ({ body: `cannot embed ${text}` }))
+  const failed = await httpEmbedder({ ...options(url), retries: 0 })
+    .embed(['a private text'], 'document')
+    .catch((error: unknown) => error as Error)
+  expect(failed).toMatchObject({
+    code: MemoryErrorCode.UNAVAILABLE,
+    message: 'the answer of the embedding server is not JSON',
+  })
+  expect((failed as Error).cause).toBeUndefined()
+})
+
 it('tries again after 429, 5xx and a broken answer', async () => {
   const url = await serve(
     () => ({ status: 429, body: '', headers: { 'retry-after': '0' } }),

@@ -176,17 +176,26 @@ async function request(
     )
   }
   if (!response.ok) throw await refusal(response, options)
-  let body: unknown
+  let text: string
   try {
-    body = JSON.parse(await readBody(response, mostBytes))
+    text = await readBody(response, mostBytes)
   } catch (cause) {
     throw new Retryable(
       limit.aborted
         ? tooLate(timeoutMs, cause)
-        : unavailable('the embedding server broke off its answer, or it is not JSON', cause),
+        : unavailable('the embedding server broke off its answer', cause),
     )
   }
-  return vectorsOf(body, batch.length, options)
+  return vectorsOf(jsonOf(text), batch.length, options)
+}
+
+/** The error of `JSON.parse` is no cause: it repeats the answer, in which there may be texts. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Retryable(unavailable('the answer of the embedding server is not JSON'))
+  }
 }
 
 /** Far more than the vectors of a batch have, also where servers spell them with many digits. */
