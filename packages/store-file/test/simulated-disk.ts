@@ -69,7 +69,7 @@ export function simulateDisk(initial: DiskState) {
       mtimeMs: 0,
       size: now.files.get(fileAt(path))?.length,
     }),
-    fstatSync: () => ({ mtimeMs: 1 }),
+    fstatSync: () => ({ mode: 0o644, mtimeMs: 1 }),
     openSync(path: string, flags: string) {
       const descriptor = descriptors++
       if (now.folders.has(path)) open.set(descriptor, { folder: path })

@@ -92,6 +92,7 @@ export function writeTemporary(
   const descriptor = fileSystem.openSync(temporary, 'wx', mode & 0o777)
   orDiscard(fileSystem, temporary, () => {
     try {
+      if (earlier?.isFile()) keepMode(fileSystem, descriptor, earlier.mode)
       for (const piece of piecesOf(content)) writeAll(fileSystem, descriptor, piece)
       if (earlier) dateAfter(fileSystem, descriptor, earlier.mtimeMs)
       fileSystem.fsyncSync(descriptor)
@@ -100,6 +101,12 @@ export function writeTemporary(
     }
   })
   return temporary
+}
+
+/** The umask may have taken what others of a group need to write into a file that they share. */
+function keepMode(fileSystem: FileSystem, descriptor: number, mode: number): void {
+  const isOther = ((fileSystem.fstatSync(descriptor).mode ^ mode) & 0o777) !== 0
+  if (isOther) fileSystem.fchmodSync(descriptor, mode & 0o777)
 }
 
 /** What shares a file has its time as version, in whole milliseconds: two texts after each other never have the same. */

@@ -12,6 +12,7 @@ export type FileSystem = Pick<
   | 'accessSync'
   | 'closeSync'
   | 'existsSync'
+  | 'fchmodSync'
   | 'fstatSync'
   | 'fsyncSync'
   | 'ftruncateSync'
