@@ -145,7 +145,7 @@ async function setAside(
   const { queue } = drain
   // A memory that was closed meanwhile says nothing about the write.
   if (!isMemoryError(error) || error.code === MemoryErrorCode.CLOSED) throw error
-  const dead = !isPassing(error) && error.code !== MemoryErrorCode.QUOTA_EXCEEDED
+  const dead = !isPassing(error) && error.code !== MemoryErrorCode.QUOTA_EXCEEDED && !lacksKey(item, error)
   // What this write would have replaced is still ours for the next one.
   const next = dead && item.follows !== undefined ? await findNext() : undefined
   if (next) {
@@ -162,6 +162,10 @@ async function setAside(
   if (dead) drain.onDead(item, error)
   return dead ? 'dead' : 'waiting'
 }
+
+/** Whether a write is to be encrypted and there is no key for it here: who drains the queue next may have one. */
+const lacksKey = ({ options }: QueueItem, { code }: MemoryError): boolean =>
+  options?.encrypt === true && code === MemoryErrorCode.NOT_SUPPORTED
 
 /**
  * Makes a queued write, unless it was made already or somebody has written the key since. What is written between the

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { openFailing } from '../../test/failing-memory.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import { createSealer, type Envelope } from '../front/encryption.ts'
-import { createMemoryFallback, type Degradation } from './fallback.ts'
+import { createMemoryFallback } from './fallback.ts'
 import { createInMemoryQueue } from './write-queue.ts'
 
 describe('readWithFallback', () => {
@@ -187,20 +187,20 @@ describe('writeWithDegradation', () => {
     expect(await queue.items()).toHaveLength(1)
   })
 
-  it('says that a queued write is encrypted where there is no key', async () => {
-    const { memory, fallback, queue, time, failWith } = openFailing({ encryptionKey: new Uint8Array(32) })
+  it('leaves an encrypted write where there is no key for it, and makes it where there is one', async () => {
+    const encryptionKey = new Uint8Array(32)
+    const { memory, fallback, queue, time, failWith } = openFailing({ encryptionKey })
     failWith(MemoryErrorCode.TIMEOUT)
     await fallback.writeWithDegradation('long-term', 'key', 1, { encrypt: true })
     failWith(null)
-    const told: Degradation[] = []
-    const keyless = createMemoryFallback({
-      memory,
-      queue,
-      clock: time.clock,
-      onDegraded: (each) => told.push(each),
-    })
-    expect(await keyless.drain()).toMatchObject({ dead: 1 })
-    expect(told).toMatchObject([{ kind: 'dead', error: { code: MemoryErrorCode.NOT_SUPPORTED } }])
+    const keyless = createMemoryFallback({ memory, queue, clock: time.clock, onDegraded: () => {} })
+    expect(await keyless.drain()).toMatchObject({ waiting: 1, dead: 0 })
+    expect(await queue.items()).toMatchObject([
+      { lastError: 'a queued write is encrypted: pass encryptionKey' },
+    ])
+    time.advance(1000)
+    expect(await fallback.drain()).toMatchObject({ written: 1 })
+    expect(await memory.read('long-term', 'key')).toBe(1)
   })
 
   it('does not queue what is to be encrypted when it has no key', async () => {
