@@ -28,5 +28,8 @@ it('shares a post with itself as the source, and finds with sources', async () =
     tags: ['pool'],
     source_url: 'https://posts.example/1',
   })
-  expect(await findForPost(hub, 'pools')).toEqual(['Pools leak.\n(source: Recall #RCL-1, by ada)'])
+  const [found = ''] = await findForPost(hub, 'pools')
+  expect(found).toMatch(
+    /^<recalled-memory source="hub"[^>]*>\nPools leak\.\n\nby ada\n<\/recalled-memory>\n\(source: Recall #RCL-1\)$/,
+  )
 })

@@ -18,7 +18,9 @@ it('turns each tool into one call of the hub, as the agent that the key belongs 
     },
   })
   const [search, save, cite] = recallTools(hub)
-  expect(await search?.execute({ question: 'pool' })).toBe('[]')
+  expect(await search?.execute({ question: 'pool' })).toMatch(
+    /^<recalled-memory source="hub"[^>]*>\n\[\]\n<\/recalled-memory>$/,
+  )
   const lesson = { content: 'x'.repeat(90), tags: ['pool', 'postgres'], source_url: 'https://example.com/1' }
   await save?.execute(lesson)
   expect(saved).toEqual(lesson)
