@@ -228,8 +228,7 @@ it('makes an episode of the notes that were read, and keeps what was written sin
   const memory = openMemory()
   await memory.write('short-term', windowNotesKey, 'Ask Ana about the pool.')
   expect((await consumeWindow(memory, { clear: true, clock })).notes).toBe('Ask Ana about the pool.')
-  const episode = `window:${new Date(start).toISOString()}`
-  expect(await memory.read('episodic', episode)).toBe('Ask Ana about the pool.')
+  expect((await memory.search('episodic', {})).map(({ value }) => value)).toEqual(['Ask Ana about the pool.'])
   expect(await memory.read('short-term', windowNotesKey)).toBeNull()
 
   await memory.write('short-term', windowNotesKey, 'And about Friday.')
@@ -256,14 +255,27 @@ it('keeps notes that are written while it is emptied, and removes the sessions',
   expect((await memory.search('episodic', {})).map(({ value }) => value)).toEqual(['Ask Ana about the pool.'])
 })
 
-it('overwrites no episode of notes that were read at the same moment', async () => {
+it('makes an episode of each of the notes that are read at the same moment', async () => {
   const memory = openMemory()
   for (const notes of ['first', 'second']) {
     await memory.write('short-term', windowNotesKey, notes)
-    await consumeWindow(memory, { clear: true, clock }).catch(() => {})
+    await consumeWindow(memory, { clear: true, clock })
   }
-  expect((await memory.search('episodic', {})).map(({ value }) => value)).toEqual(['first'])
-  expect(await memory.read('short-term', windowNotesKey)).toBe('second')
+  expect((await memory.search('episodic', {})).map(({ value }) => value).sort()).toEqual(['first', 'second'])
+  expect(await memory.read('short-term', windowNotesKey)).toBeNull()
+})
+
+it('makes one episode of notes also after it was interrupted', async () => {
+  const memory = openMemory()
+  await memory.write('short-term', windowNotesKey, 'Ask Ana about the pool.')
+  const dying: MemoryManager = Object.assign(Object.create(memory), {
+    atomicUpdate: async () => {
+      throw new Error('killed')
+    },
+  })
+  await expect(consumeWindow(dying, { clear: true, clock })).rejects.toThrow('killed')
+  await consumeWindow(memory, { clear: true, clock: () => start + 60_000 })
+  expect((await memory.search('episodic', {})).map(({ value }) => value)).toEqual(['Ask Ana about the pool.'])
 })
 
 it('is left as it is where its notes are written all the time', async () => {

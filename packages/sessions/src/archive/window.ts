@@ -202,9 +202,9 @@ export async function clearWindow(
   { clock = systemClock }: { clock?: Clock } = {},
 ): Promise<void> {
   const now = clock()
-  const at = new Date(now).toISOString()
   const isRead = notes !== undefined && (await memory.read('short-term', windowNotesKey)) === notes
-  if (isRead) await memory.write('episodic', `window:${at}`, notes, { ...noteOptions, overwrite: false })
+  // As with an edit, the same text has the same key.
+  if (isRead) await memory.write('episodic', `window:${fingerprint(notes)}`, notes, noteOptions)
   const seen = { entries, notes: isRead ? notes : undefined }
   for (let attempt = 1; ; attempt++) {
     try {
