@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import fileSystem, {
   chmodSync,
@@ -17,7 +17,6 @@ import { open } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { createServer } from 'node:net'
 import { basename, join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
 import { openFileMemory } from '@recall/store-file'
 import { create, list } from 'tar'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -40,6 +39,14 @@ const memories = async (shell: Shell): Promise<unknown[]> =>
       const { key, scope, type, tags, value } = JSON.parse(line) as Record<string, unknown>
       return { key, scope, type, tags, value }
     })
+
+/** A program that counts one access more, then does something else before it ends. */
+const countsOne = (then = ''): string => `
+  const { DatabaseSync } = require('@photostructure/sqlite')
+  const counts = new DatabaseSync(process.argv[1])
+  counts.exec('UPDATE access SET count = count + 1')
+  console.log('counted')
+  ${then}`
 
 describe('backup and restore', () => {
   it('bring a memory to another place, with everything in it', async () => {
@@ -132,10 +139,11 @@ describe('backup and restore', () => {
     await memory.write('long-term', 'note', 'text')
     await memory.read('long-term', 'note')
     await memory.close()
-    const reader = new DatabaseSync(counts)
-    onTestFinished(() => reader.close())
-    const countOne = (): void => reader.exec('UPDATE access SET count = count + 1')
-    countOne()
+    // In processes of their own: within one, two SQLites know nothing of each other's locks.
+    const reader = spawn(process.execPath, ['-e', countsOne('setInterval(() => {}, 1000)'), counts])
+    onTestFinished(() => void reader.kill())
+    await once(reader.stdout, 'data')
+    const countOne = () => execFileSync(process.execPath, ['-e', countsOne(), counts], { stdio: 'pipe' })
     const { openSync } = fileSystem
     const attempts: string[] = []
     const look = vi.spyOn(fileSystem, 'openSync').mockImplementation((path, ...options) => {
