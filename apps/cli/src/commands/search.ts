@@ -82,7 +82,8 @@ export async function search(io: Io, query: string, options: SearchCommandOption
     const shown = options.ranked && confidence < (options.minConfidence ?? 0) ? [] : best
     const next = shown.length > 0 ? found[wanted] : undefined
     const { redact, excerpt, tell } = createRedaction(io)
-    const telling = { ...options, excerpt, titleOf: titlesIn(store.root) }
+    const isTitled = options.ranked || options.json
+    const telling = { ...options, excerpt, titleOf: isTitled ? titlesIn(store.root) : () => '' }
     const { results: places, more } = options.ranked
       ? placeByPlace({ best: shown, next }, terms, telling)
       : lineByLine(store, { best: shown, next }, terms, telling)
@@ -128,6 +129,7 @@ async function embedderFor(io: Io, options: SearchCommandOptions): Promise<Embed
 
 /** How results are told. */
 interface Telling extends SearchCommandOptions, Pick<Redaction, 'excerpt'> {
+  /** Empty where no title is shown: files are read for it. */
   titleOf: (hit: LocatedHit) => string
 }
 

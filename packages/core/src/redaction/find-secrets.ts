@@ -1,3 +1,4 @@
+import { lazily } from '../text/lazily.ts'
 import { terminalStyles } from '../text/terminal-styles.ts'
 import { type Assigned, assignedReader } from './assignments.ts'
 import type { Detector } from './detector.ts'
@@ -15,11 +16,11 @@ export interface Span {
   row: number
 }
 
-/** The secrets of a text, and those that show where the styles of a terminal or the ends of list items are left out. */
+/** The secrets of a text, and those that only show where the styles of a terminal are left out. */
 export function findSecrets(text: string, table: readonly Detector[]): Span[] {
   return [
-    ...findAlsoInLists(text, table),
-    ...findBetween(text, terminalStyles, '', (shown) => findAlsoInLists(shown, table)),
+    ...findInAllForms(text, table),
+    ...findBetween(text, terminalStyles, '', (shown) => findInAllForms(shown, table)),
   ]
 }
 
@@ -33,7 +34,8 @@ const exactGates = gatesOf(detectors.filter(({ pattern }) => !pattern.ignoreCase
 const foldedGates = gatesOf(detectors.filter(({ pattern }) => pattern.ignoreCase))
 /** In a shorter text each gate is looked for sooner than the filter is made. */
 const shortText = 500
-const filterGates = literalFilter(detectors.flatMap(({ gate }) => gate))
+/** Made for the first long text: most commands never see one. */
+const filterGates = lazily(() => literalFilter(detectors.flatMap(({ gate }) => gate)))
 
 function findPlain(text: string, table: readonly Detector[]): Span[] {
   if (text.length < 6) return []
@@ -41,7 +43,7 @@ function findPlain(text: string, table: readonly Detector[]): Span[] {
   const lower = text.toLowerCase()
   const anyExact = exactGates.test(text)
   const anyFolded = foldedGates.test(lower)
-  const mayHold = text.length > shortText && (anyExact || anyFolded) ? filterGates(lower) : () => true
+  const mayHold = text.length > shortText && (anyExact || anyFolded) ? filterGates()(lower) : () => true
   const readAssigned = assignedReader(text)
   table.forEach((detector, row) => {
     const { gate, pattern, kind } = detector
@@ -59,7 +61,8 @@ function findPlain(text: string, table: readonly Detector[]): Span[] {
   return spans
 }
 
-function findAlsoInLists(text: string, table: readonly Detector[]): Span[] {
+/** The secrets of a text as it is read on, as a list of arguments and as a table. */
+function findInAllForms(text: string, table: readonly Detector[]): Span[] {
   const inLists = findBetween(text, itemEnds, ' ', (line) => findPlain(line, ofCommands))
   // A shape of its own tells more of a secret than what stands around it.
   const around = [...inLists, ...findInTables(text).map((span) => ({ ...span, row: 0 }))]

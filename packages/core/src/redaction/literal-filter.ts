@@ -3,9 +3,9 @@ const trigramAt = (text: string, at: number): number =>
   (text.charCodeAt(at) * 961 + text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2)) % bits
 
 /**
- * Returns what says of each of the literals whether a text may hold it, in any case, by their runs of three characters:
- * that takes one pass over the text, where to look for hundreds of literals takes hundreds. It never says no of a
- * literal that the text holds.
+ * Returns what says of each of the literals whether a text in lower case may hold it, whatever its own case, by their
+ * runs of three characters: that takes one pass over the text, where to look for hundreds of literals takes hundreds. It
+ * never says no of a literal that the text holds.
  */
 export function literalFilter(literals: readonly string[]): (text: string) => (literal: string) => boolean {
   const trigrams = new Map<string, number[]>()
@@ -17,9 +17,8 @@ export function literalFilter(literals: readonly string[]): (text: string) => (l
     )
   }
   return (text) => {
-    const lower = text.toLowerCase()
     const known = new Uint8Array(bits)
-    for (let at = 0; at < lower.length - 2; at++) known[trigramAt(lower, at)] = 1
+    for (let at = 0; at < text.length - 2; at++) known[trigramAt(text, at)] = 1
     return (literal) => {
       for (const trigram of trigrams.get(literal) ?? []) if (known[trigram] === 0) return false
       return true
