@@ -5,7 +5,7 @@ import { datesInTable } from './documents/archive-index.ts'
 import { stringsOf } from './documents/file-entry.ts'
 import { parseFrontMatter } from './documents/front-matter.ts'
 import { hasBothSides } from './documents/merge.ts'
-import { openingOf } from './documents/opening.ts'
+import { openingIn } from './documents/opening.ts'
 import { parseWindow } from './documents/window.ts'
 import { type FileSystem, orAbsent, orUnusable, statusOf } from './files/file-system.ts'
 import { fromShown, isInside } from './files/paths.ts'
@@ -164,8 +164,8 @@ function latest(archives: readonly string[], table: string): string[] {
 
 /** What the front matter of an archive by another tool lacks is derived from the file, as when it is read. */
 function recentArchive({ content, stamp }: TextFile, name: string): RecentArchive {
-  const { fields } = parseFrontMatter(content)
-  const opening = typeof fields.title === 'string' ? undefined : openingOf(content)
+  const { fields, body } = parseFrontMatter(content)
+  const opening = typeof fields.title === 'string' ? undefined : openingIn(body)
   return {
     number: archiveNumber(name),
     date: String(fields.date ?? new Date(stamp.modified).toISOString()),

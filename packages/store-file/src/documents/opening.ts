@@ -7,6 +7,8 @@ import { parseFrontMatter } from './front-matter.ts'
  * @returns `undefined` when nothing is said in it
  */
 export const openingOf = (beginning: string): string | undefined =>
-  parseFrontMatter(beginning)
-    .body.split(/\r?\n/)
-    .find((line) => /^[^#>\s]/.test(line))
+  openingIn(parseFrontMatter(beginning).body)
+
+/** `openingOf` of what stands below the front matter. */
+export const openingIn = (body: string): string | undefined =>
+  body.split(/\r?\n/).find((line) => /^[^#>\s]/.test(line))
