@@ -1,0 +1,296 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { layouts, openFileMemory } from '@recall/store-file'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { readSessions, saveSession } from '../src/hosts/host-sessions.ts'
+import { takeArchivingLock } from '../src/hosts/lock-files.ts'
+import { createShell, poolSession, serveTinyModel, temporaryFolder, writeSession } from './support.ts'
+
+describe('archiving by hooks', () => {
+  const event = (fields: Record<string, unknown>): string => JSON.stringify(fields)
+
+  it('archives a session of Codex that was moved before the next one starts', async () => {
+    const shell = createShell()
+    await shell.run('init', '--layout', 'entity')
+    const [sessions, archived] = ['sessions', 'archived_sessions'].map((name) => join(shell.root, name))
+    for (const folder of [sessions, archived]) mkdirSync(folder as string)
+    const start = (id: string, path: string) => {
+      const codex = { session_id: id, turn_id: 't', hook_event_name: 'SessionStart', transcript_path: path }
+      return shell.withInput(event(codex)).run('hook', 'session-start')
+    }
+    const rollout = writeSession(sessions as string, 'rollout-1', poolSession)
+    await start('rollout-1', rollout)
+    renameSync(rollout, join(archived as string, 'rollout-1.jsonl'))
+    expect((await start('rollout-2', join(sessions as string, 'rollout-2.jsonl'))).out).toContain(
+      'Session rollout-1',
+    )
+  })
+
+  /** A shell whose model answers once it has called `asked`. */
+  const shellWithModel = async (asked: () => unknown) => {
+    const server = createServer(async (_, response) => {
+      await asked()
+      response.end(
+        JSON.stringify({ choices: [{ message: { content: '{"summary": "By a model.", "topics": []}' } }] }),
+      )
+    })
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const root = temporaryFolder()
+    const shell = createShell(root, null, {
+      RECALL_ROOT: root,
+      RECALL_LM_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+      RECALL_LM_MODEL: 'slow',
+    })
+    return { root, shell }
+  }
+
+  it('keeps what the host says of a session while a checkpoint of it is saved', async () => {
+    const say = (zebra?: string) => {
+      const about = { session_id: 's1', transcript_path, hook_event_name: 'PostCompact' }
+      const input = event({ ...about, ...(zebra ? { compact_summary: `The zebra ${zebra}.` } : {}) })
+      return shell.withInput(input).run('hook', 'post-compact')
+    }
+    const later = ['sleeps']
+    const { root, shell } = await shellWithModel(() => say(later.pop()))
+    await shell.run('init', '--layout', 'entity')
+    const transcript_path = writeSession(root, 's1', poolSession)
+    await say()
+    await say('eats')
+    await shell.run('hook', 'drain')
+    const { results } = await shell.json<{ results: { snippet: string }[] }>('search', 'zebra')
+    expect(results).toHaveLength(2)
+    expect((await shell.run('consume')).out).toBe('The window is empty.\n')
+  })
+
+  it('does not keep a session waiting for a model, which summarises later', async () => {
+    let asked = 0
+    const { root, shell } = await shellWithModel(() => asked++)
+    await shell.run('init', '--layout', 'entity')
+    const ended = {
+      session_id: 's1',
+      transcript_path: writeSession(root, 's1', poolSession),
+      hook_event_name: 'SessionEnd',
+    }
+    await shell.withInput(event(ended)).run('hook', 'session-end')
+    const starting = {
+      session_id: 's2',
+      transcript_path: join(root, 's2.jsonl'),
+      hook_event_name: 'SessionStart',
+    }
+    const { out } = await shell.withInput(event(starting)).run('hook', 'session-start')
+    expect(out).toContain('Session s1')
+    expect(asked).toBe(0)
+    await shell.run('hook', 'drain')
+    expect(readFileSync(join(root, 'memory/EPHEMERAL.md'), 'utf8')).toContain('By a model.')
+    await shell.run('hook', 'drain')
+    expect(asked).toBe(1)
+  })
+
+  it('archives without a model when the address of one is wrong', async () => {
+    const root = temporaryFolder()
+    const shell = createShell(root, null, {
+      RECALL_ROOT: root,
+      RECALL_LM_URL: 'localhost:1/v1',
+      RECALL_LM_MODEL: 'm',
+    })
+    await shell.run('init')
+    const ended = {
+      session_id: 's1',
+      transcript_path: writeSession(root, 's1', poolSession),
+      hook_event_name: 'SessionEnd',
+    }
+    await shell.withInput(event(ended)).run('hook', 'session-end')
+    expect((await shell.run('hook', 'drain')).err).toContain('RECALL_LM_URL is no URL')
+    expect((await shell.run('consume')).out).toContain('Session s1')
+  })
+
+  it.each(['is there', 'is gone'])(
+    'enters a session that was only saved as a checkpoint when its transcript %s',
+    async (kept) => {
+      const shell = createShell()
+      await shell.run('init')
+      const transcript_path = writeSession(shell.root, 's1', poolSession)
+      const compacted = { session_id: 's1', transcript_path, hook_event_name: 'PreCompact' }
+      await shell.withInput(event(compacted)).run('hook', 'pre-compact')
+      await shell.run('hook', 'drain')
+      expect((await shell.run('consume')).out).toBe('The window is empty.\n')
+      if (kept === 'is gone') rmSync(transcript_path)
+      const starting = {
+        session_id: 's2',
+        transcript_path: join(shell.root, 's2.jsonl'),
+        hook_event_name: 'SessionStart',
+      }
+      const { out } = await shell.withInput(event(starting)).run('hook', 'session-start')
+      expect(out).toContain('Session s1')
+      await shell.run('consume', '--clear')
+      expect((await shell.withInput(event(starting)).run('hook', 'session-start')).out).toBe('')
+    },
+  )
+
+  it('enters a session from its checkpoint whose transcript is gone when it ends', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const transcript_path = writeSession(shell.root, 's1', poolSession)
+    const run = (name: string, hook_event_name: string) =>
+      shell.withInput(event({ session_id: 's1', transcript_path, hook_event_name })).run('hook', name)
+    await run('pre-compact', 'PreCompact')
+    await shell.run('hook', 'drain')
+    await run('session-end', 'SessionEnd')
+    rmSync(transcript_path)
+    await shell.run('hook', 'drain')
+    expect((await shell.run('consume')).out).toContain('Session s1')
+  })
+
+  it('follows a session to the file in which it goes on', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const [first, second] = ['a', 'b'].map((name) => join(shell.root, name))
+    for (const folder of [first, second]) {
+      mkdirSync(folder as string)
+      const transcript_path = writeSession(folder as string, 's1', poolSession)
+      const going = { session_id: 's1', transcript_path, hook_event_name: 'Stop' }
+      await shell.withInput(event(going)).run('hook', 'stop')
+    }
+    const place = { root: shell.root, layout: layouts.entity }
+    expect(readSessions(place)).toMatchObject([{ transcript: join(second as string, 's1.jsonl') }])
+  })
+
+  it('saves a session that was compacted also when it goes on first', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const transcript_path = writeSession(shell.root, 's1', poolSession)
+    const run = (name: string, hook_event_name: string) =>
+      shell.withInput(event({ session_id: 's1', transcript_path, hook_event_name })).run('hook', name)
+    await run('pre-compact', 'PreCompact')
+    await run('stop', 'Stop')
+    await shell.run('hook', 'drain')
+    const archive = join(shell.root, 'memory/conversations/conversation-001.md')
+    expect(readFileSync(archive, 'utf8')).toContain('source: "checkpoint"')
+  })
+
+  it('removes the files of what is over, once a session has ended', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const long = Date.parse('2026-03-06T12:00:00Z') - 3600_000
+    const memory = await openFileMemory({ root: shell.root, clock: () => long })
+    await memory.write('working', 'over', 'x', { ttl: 1000 })
+    await memory.write('working', 'kept', 'x')
+    await memory.close()
+    const transcript_path = writeSession(shell.root, 's1', poolSession)
+    await shell
+      .withInput(event({ session_id: 's1', transcript_path, hook_event_name: 'SessionEnd' }))
+      .run('hook', 'session-end')
+    await shell.run('hook', 'drain')
+    expect(readdirSync(join(shell.root, 'memory/working'))).toEqual(['kept.md'])
+  })
+
+  it('never forgets a session of which something is still to be archived', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const place = { root: shell.root, layout: layouts.entity }
+    const week = 8 * 24 * 3600_000
+    const at = Date.parse('2026-03-06T12:00:00Z') - week
+    const session = { host: 'claude', transcript: join(shell.root, 'gone for ever.jsonl'), at } as const
+    saveSession(place, { ...session, sessionId: 'done', state: 'open' })
+    saveSession(place, {
+      ...session,
+      sessionId: 'given-up',
+      state: 'ended',
+      problem: { reason: 'no such thing', tries: 5 },
+    })
+    saveSession(place, {
+      ...session,
+      sessionId: 'told',
+      state: 'open',
+      summaries: [{ id: '1', text: 'zebra' }],
+    })
+    // Somebody else is at work on them.
+    const lock = takeArchivingLock(place)
+    const starting = {
+      session_id: 'new',
+      transcript_path: join(shell.root, 't.jsonl'),
+      hook_event_name: 'SessionStart',
+    }
+    await shell.withInput(event(starting)).run('hook', 'session-start')
+    expect(
+      readSessions(place)
+        .map(({ sessionId }) => sessionId)
+        .sort(),
+    ).toEqual(['given-up', 'new', 'told'])
+    lock?.release()
+    await shell.run('hook', 'drain')
+    expect((await shell.run('search', 'zebra')).code).toBe(0)
+    const { code, out } = await shell.run('doctor')
+    expect(code).toBe(1)
+    expect(out).toContain('session given-up was not archived: no such thing')
+    expect(out).toContain(`recall archive '${session.transcript}'`)
+  })
+
+  it('tries a session once at a time, and gives none up for a folder that is away', async () => {
+    const shell = createShell()
+    await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+    const place = { root: shell.root, layout: layouts.entity }
+    const archives = join(shell.root, 'memory/conversations')
+    const end = async (id: string, transcript: string): Promise<void> => {
+      utimesSync(transcript, 1_700_000_000, 1_700_000_000)
+      const input = { session_id: id, transcript_path: transcript, hook_event_name: 'SessionEnd' }
+      await shell.withInput(event(input)).run('hook', 'session-end')
+    }
+    const triesOf = (id: string) => readSessions(place).find((each) => each.sessionId === id)?.problem?.tries
+
+    const garbage = join(shell.root, 'garbage.jsonl')
+    writeFileSync(garbage, 'no transcript\n')
+    await end('garbage', garbage)
+    await shell.run('hook', 'drain')
+    expect(triesOf('garbage')).toBe(1)
+
+    renameSync(archives, `${archives}-away`)
+    await end('s2', writeSession(shell.root, 's2', [{ role: 'user', text: 'oil the hinges' }]))
+    for (let i = 0; i < 7; i++) await shell.run('hook', 'drain')
+    expect(triesOf('garbage')).toBe(5)
+    expect(triesOf('s2')).toBe(0)
+    const starting = event({ session_id: 'n', hook_event_name: 'SessionStart', transcript_path: '/n' })
+    expect((await shell.withInput(starting).run('hook', 'session-start')).out).toContain('Not archived')
+
+    renameSync(`${archives}-away`, archives)
+    await shell.run('hook', 'drain')
+    expect((await shell.run('search', 'hinges')).code).toBe(0)
+  })
+
+  it('gives what it archived its vectors in the background, where a memory has some', async () => {
+    const asked: string[] = []
+    const root = temporaryFolder()
+    const model = await serveTinyModel((texts) => asked.push(...texts))
+    const shell = createShell(root, null, { RECALL_ROOT: root, ...model })
+    await shell.run('init', '--layout', 'entity')
+    const end = async (name: string): Promise<void> => {
+      const transcript_path = writeSession(root, name, poolSession)
+      const input = event({ session_id: name, transcript_path, hook_event_name: 'SessionEnd' })
+      await shell.withInput(input).run('hook', 'session-end')
+      await shell.run('hook', 'drain')
+    }
+    await end('first')
+    expect(asked).toEqual([])
+    expect((await shell.run('reindex', '--model')).code).toBe(0)
+    const before = asked.length
+    expect(before).toBeGreaterThan(0)
+    appendFileSync(join(root, 'memory/MEMORY.md'), '\n## Zebra\n\nThe zebra crossing is closed.\n')
+    await end('second')
+    expect(asked.slice(before).join('\n')).toContain('zebra crossing')
+  })
+})
