@@ -17,7 +17,7 @@ export interface Embedder {
   readonly scripts?: readonly string[]
   /** Longest text that the model sees whole, in its own tokens; longer texts are cut at the end. */
   readonly maxTokens?: number
-  /** Most texts that the model handles well in one call; callers with more may split them to report progress. */
+  /** Most texts that the model handles well in one call: callers with more split them. Default: 64. */
   readonly maxBatch?: number
   /**
    * One unit-length vector per text, in the order given.

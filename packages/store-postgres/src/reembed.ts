@@ -78,21 +78,14 @@ async function embedRows(
   embedder: Embedder,
 ): Promise<RowVectors[]> {
   const parts = rows.flatMap((row) => textsOf(row).map((text, unit) => ({ row, unit, text })))
-  const made: RowVectors[] = []
-  const most = embedder.maxBatch ?? 64
-  for (let i = 0; i < parts.length; i += most) {
-    const some = parts.slice(i, i + most)
-    const vectors = await embed(
-      embedder,
-      some.map(({ text }) => text),
-      'document',
-    )
-    for (const [j, { row, unit }] of some.entries()) {
-      const { place, id, digest } = row
-      made.push({ place, id, digest, unit, vector: JSON.stringify([...(vectors[j] ?? [])]) })
-    }
-  }
-  return made
+  const vectors = await embed(
+    embedder,
+    parts.map(({ text }) => text),
+    'document',
+  )
+  return parts.map(({ row: { place, id, digest }, unit }, i) => {
+    return { place, id, digest, unit, vector: JSON.stringify([...(vectors[i] ?? [])]) }
+  })
 }
 
 /**

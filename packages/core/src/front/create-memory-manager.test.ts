@@ -260,6 +260,34 @@ describe('createMemoryManager', () => {
     ])
   })
 
+  it('embeds the texts of a batch together, as many at once as the embedder handles well', async () => {
+    const embedder = { ...createConceptEmbedder(), maxBatch: 2 }
+    const embed = vi.spyOn(embedder, 'embed')
+    const memory = createMemoryManager({ stores: createInMemoryStore(), embedder })
+    const found = async (text: string) => (await memory.search('long-term', { text }))[0]?.value
+    await memory.batchWrite('long-term', [
+      { key: 'car', value: 'a car' },
+      { key: 'own', value: 'an owl', options: { embedding: [0, 0, 0, 1, 0] } },
+      { key: 'quiet', value: 'not indexed', options: { index: false } },
+      { key: 'dog', value: 'a dog' },
+      { key: 'doctor', value: 'a doctor' },
+    ])
+    expect(embed.mock.calls.map(([texts]) => texts)).toEqual([['a car', 'a dog'], ['a doctor']])
+    expect([await found('puppy'), await found('clinic'), await found('storm')]).toEqual([
+      'a dog',
+      'a doctor',
+      'an owl',
+    ])
+    embed.mockClear()
+    await memory.atomicUpdate('long-term', [
+      { operation: 'set', key: 'car', value: 'the hound' },
+      { operation: 'delete', key: 'dog' },
+      { operation: 'set', key: 'doctor', value: 'an engine' },
+    ])
+    expect(embed.mock.calls.map(([texts]) => texts)).toEqual([['the hound', 'an engine']])
+    expect([await found('puppy'), await found('vehicle')]).toEqual(['the hound', 'an engine'])
+  })
+
   it('refuses a vector of its own that has another length than those of its embedder', async () => {
     const memory = createMemoryManager({ stores: createInMemoryStore(), embedder: createConceptEmbedder() })
     const write = memory.write('long-term', 'car', 'a car', { embedding: [1, 0, 0] })

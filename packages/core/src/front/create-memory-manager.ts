@@ -103,7 +103,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
   const quotas: Record<MemoryScope, number> = { ...defaultQuotas, ...policies.quotas }
   const reading = createReading({ schemas, embedder, sealer, cached, clock })
   const writing = createWriting({
-    toEntry: createEntryFactory({
+    entries: createEntryFactory({
       schemas,
       redact: options.redact ?? 'redact',
       onRedaction: options.onRedaction,

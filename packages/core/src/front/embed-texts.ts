@@ -2,8 +2,10 @@ import type { Embedder } from '../embedder.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
 
 /**
- * One vector of unit length for each text. The model's answer is checked before it is kept or compared: a NaN would
- * spoil every comparison with its vector, and a missing vector would assign the others to the wrong texts.
+ * One vector of unit length for each text. The embedder gets as many texts at once as it handles well: a thousand texts
+ * are no thousand requests, and a query does not wait until all of them are embedded. Its answer is checked before it is
+ * kept or compared: a NaN would spoil every comparison with its vector, and a missing vector would assign the others to
+ * the wrong texts.
  *
  * @throws MemoryError UNAVAILABLE when the answer is not one vector per text, each with the model's dimensions and a
  * direction; whatever the embedder throws
@@ -13,6 +15,23 @@ export async function embedTexts(
   texts: readonly string[],
   mode: 'document' | 'query',
   options?: { signal?: AbortSignal },
+): Promise<Float32Array[]> {
+  const most = embedder.maxBatch ?? defaultBatch
+  const vectors: Float32Array[] = []
+  for (let i = 0; i < texts.length; i += most) {
+    vectors.push(...(await embedBatch(embedder, texts.slice(i, i + most), mode, options)))
+  }
+  return vectors
+}
+
+/** Texts at once for an embedder that does not say how many it handles well. */
+const defaultBatch = 64
+
+async function embedBatch(
+  embedder: Embedder,
+  texts: readonly string[],
+  mode: 'document' | 'query',
+  options: { signal?: AbortSignal } | undefined,
 ): Promise<Float32Array[]> {
   const { model, dimensions } = embedder
   const vectors: unknown = await (options

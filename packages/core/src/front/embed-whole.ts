@@ -32,12 +32,7 @@ async function embedParts(
   options?: { signal?: AbortSignal },
 ): Promise<Float32Array[]> {
   const split = texts.map((text) => partsOf(text, embedder.maxTokens))
-  const parts = split.flat()
-  const vectors: Float32Array[] = []
-  const most = embedder.maxBatch ?? parts.length
-  for (let i = 0; i < parts.length; i += most) {
-    vectors.push(...(await embedTexts(embedder, parts.slice(i, i + most), mode, options)))
-  }
+  const vectors = await embedTexts(embedder, split.flat(), mode, options)
   let taken = 0
   return split.map((own) => {
     const ofOwn = vectors.slice(taken, taken + own.length)

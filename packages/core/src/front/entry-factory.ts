@@ -25,64 +25,84 @@ export interface EntryFactoryOptions {
   defaultTtl: Partial<Record<MemoryScope, number>>
 }
 
-export type EntryFactory = (
-  store: MemoryStore,
-  address: Address,
-  value: unknown,
-  options: WriteOptions | undefined,
-  now: number,
-) => Promise<Entry>
+/** An entry but for its vectors, and the texts that they are to be made from. */
+export interface Draft {
+  entry: Entry
+  unembedded: readonly string[]
+}
+
+export interface EntryFactory {
+  draft(
+    store: MemoryStore,
+    address: Address,
+    value: unknown,
+    options: WriteOptions | undefined,
+    now: number,
+  ): Promise<Draft>
+  /** The entries of all drafts, in their order; the texts of all go to the embedder together. */
+  embed(drafts: readonly Draft[]): Promise<Entry[]>
+}
 
 /** Turns a write into an entry before a store sees it: checks, redacts, embeds or encrypts it and sets its times. */
 export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
   const { schemas, embedder, sealer, defaultTtl } = options
   const redactor = createRedactor(options.redact, options.onRedaction)
 
-  const embed = async (
-    { text, type }: { text: string; type: string | null },
-    own?: number[],
-  ): Promise<Entry['embedding']> => {
-    if (own) return { model: embedder?.model ?? 'custom', vector: own }
-    if (!embedder || text === '') return null
-    const vectors = await embedTexts(embedder, embeddedTexts(text, type === conversationType), 'document')
-    return embeddingOf(embedder.model, vectors)
+  const checkPossible = (store: MemoryStore, address: Address, wanted: WriteOptions): void => {
+    const { encrypt, embedding, text } = wanted
+    if (encrypt && !sealer) throw noKey(address)
+    if (embedding && !store.capabilities.semantic) throw noVectors(store, address.scope)
+    if (encrypt && (embedding || text)) throw encryptedYetIndexed(address)
+    if (embedding && embedder) checkLength(embedding, embedder, address)
   }
 
-  return async (store, address, value, given, now) => {
-    const { scope, key } = address
-    const wanted = given === undefined ? noOptions : parseInput(writeOptionsSchema, given, 'options')
-    if (wanted.encrypt && !sealer) throw noKey(address)
-    if (wanted.embedding && !store.capabilities.semantic) throw noVectors(store, scope)
-    if (wanted.encrypt && (wanted.embedding || wanted.text)) throw encryptedYetIndexed(address)
-    if (wanted.embedding && embedder) checkLength(wanted.embedding, embedder, address)
-    const checked = toJson(checkWritten(schemas, scope, key, value), address)
-    if (isEnvelope(checked)) throw looksSealed(address)
-    const { text: ownText = null, type = null, tags = [] } = wanted
-    const clean = redactor(address, { value: checked, text: ownText, type, tags })
-    checkKept(schemas, scope, key, clean.value)
-    const isSealed = wanted.encrypt === true && sealer !== undefined
-    // Words and vectors would give away what the ciphertext hides.
-    const text = wanted.index === false || isSealed ? '' : (clean.text ?? searchableText(clean.value))
-    const foundBy = { text, type: clean.type ?? statedType(clean.value) }
-    // Whole milliseconds, as not every store keeps parts of one.
-    const ttl = Math.ceil(wanted.ttl ?? defaultTtl[scope] ?? Number.POSITIVE_INFINITY)
-    return {
-      namespace: address.namespace,
-      scope,
-      key,
-      value: isSealed ? await sealer.seal(address, clean.value) : clean.value,
-      ...foundBy,
-      tags: clean.tags.length > 1 ? [...new Set(clean.tags)] : [...clean.tags],
-      createdAt: now,
-      updatedAt: now,
-      accessedAt: now,
-      accessCount: 0,
-      ttl: Number.isFinite(ttl) ? ttl : null,
-      expiresAt: Number.isFinite(ttl) ? now + ttl : null,
-      encrypted: isSealed,
-      embedding:
-        store.capabilities.semantic && wanted.index !== false ? await embed(foundBy, wanted.embedding) : null,
-    }
+  return {
+    async draft(store, address, value, given, now) {
+      const { scope, key } = address
+      const wanted = given === undefined ? noOptions : parseInput(writeOptionsSchema, given, 'options')
+      checkPossible(store, address, wanted)
+      const checked = toJson(checkWritten(schemas, scope, key, value), address)
+      if (isEnvelope(checked)) throw looksSealed(address)
+      const { text: ownText = null, type = null, tags = [] } = wanted
+      const clean = redactor(address, { value: checked, text: ownText, type, tags })
+      checkKept(schemas, scope, key, clean.value)
+      const isSealed = wanted.encrypt === true && sealer !== undefined
+      // Words and vectors would give away what the ciphertext hides.
+      const text = wanted.index === false || isSealed ? '' : (clean.text ?? searchableText(clean.value))
+      const foundBy = { text, type: clean.type ?? statedType(clean.value) }
+      // Whole milliseconds, as not every store keeps parts of one.
+      const ttl = Math.ceil(wanted.ttl ?? defaultTtl[scope] ?? Number.POSITIVE_INFINITY)
+      const isFoundByMeaning = store.capabilities.semantic && wanted.index !== false
+      const own = isFoundByMeaning ? wanted.embedding : undefined
+      const entry = {
+        namespace: address.namespace,
+        scope,
+        key,
+        value: isSealed ? await sealer.seal(address, clean.value) : clean.value,
+        ...foundBy,
+        tags: clean.tags.length > 1 ? [...new Set(clean.tags)] : [...clean.tags],
+        createdAt: now,
+        updatedAt: now,
+        accessedAt: now,
+        accessCount: 0,
+        ttl: Number.isFinite(ttl) ? ttl : null,
+        expiresAt: Number.isFinite(ttl) ? now + ttl : null,
+        encrypted: isSealed,
+        embedding: own ? { model: embedder?.model ?? 'custom', vector: own } : null,
+      }
+      const needsVectors = isFoundByMeaning && !own && embedder && text !== ''
+      return { entry, unembedded: needsVectors ? embeddedTexts(text, foundBy.type === conversationType) : [] }
+    },
+
+    async embed(drafts) {
+      const texts = drafts.flatMap(({ unembedded }) => unembedded)
+      if (!embedder || texts.length === 0) return drafts.map(({ entry }) => entry)
+      const vectors = await embedTexts(embedder, texts, 'document')
+      return drafts.map(({ entry, unembedded }) => {
+        const ofEntry = vectors.splice(0, unembedded.length)
+        return ofEntry.length === 0 ? entry : { ...entry, embedding: embeddingOf(embedder.model, ofEntry) }
+      })
+    },
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { AtomicUpdate, BatchWrite, WriteOptions } from '../memory-manager.ts'
-import type { Address, Change, MemoryStore, Place } from '../memory-store.ts'
+import type { Address, Change, Entry, MemoryStore, Place } from '../memory-store.ts'
 import type { MemoryScope } from '../scope.ts'
 import { commitWithArchived } from '../stores/archive.ts'
-import type { EntryFactory } from './entry-factory.ts'
+import type { Draft, EntryFactory } from './entry-factory.ts'
 import { batchSchema, parseInput, parseKey, updatesSchema } from './inputs.ts'
 import type { WithinQuota } from './quotas.ts'
 
@@ -20,26 +20,35 @@ export interface Writing {
 }
 
 export interface WritingOptions {
-  toEntry: EntryFactory
+  entries: EntryFactory
   withinQuota: Record<MemoryScope, WithinQuota>
   clock: Clock
 }
 
-export function createWriting({ toEntry, withinQuota, clock }: WritingOptions): Writing {
-  const toChange = async (
+export function createWriting({ entries, withinQuota, clock }: WritingOptions): Writing {
+  /** One change for each update, in their order. */
+  const toChanges = async (
     store: MemoryStore,
     place: Place,
-    update: AtomicUpdate,
+    updates: readonly AtomicUpdate[],
     now: number,
-  ): Promise<Change> => {
-    const address = { ...place, key: parseKey(update.key) }
-    const seen = update.ifUpdatedAt
-    const expected = seen === undefined ? {} : { expected: { updatedAt: seen } }
-    if (update.operation === 'delete') return { remove: address, ...expected }
-    // Always later than the version it replaces: of two such updates in one millisecond, the second is refused.
-    const at = seen === undefined ? now : Math.max(now, seen + 1)
-    const entry = await toEntry(store, address, update.value, update.options, at)
-    return { put: entry, options: { overwrite: update.options?.overwrite ?? true, now }, ...expected }
+  ): Promise<Change[]> => {
+    const drafts: Draft[] = []
+    for (const update of updates) {
+      const address = { ...place, key: parseKey(update.key) }
+      if (update.operation === 'delete') continue
+      // Always later than the version it replaces: of two such updates in one millisecond, the second is refused.
+      const at = update.ifUpdatedAt === undefined ? now : Math.max(now, update.ifUpdatedAt + 1)
+      drafts.push(await entries.draft(store, address, update.value, update.options, at))
+    }
+    const made = (await entries.embed(drafts)).values()
+    return updates.map((update): Change => {
+      const seen = update.ifUpdatedAt
+      const expected = seen === undefined ? {} : { expected: { updatedAt: seen } }
+      if (update.operation === 'delete') return { remove: { ...place, key: update.key }, ...expected }
+      const put = made.next().value as Entry
+      return { put, options: { overwrite: update.options?.overwrite ?? true, now }, ...expected }
+    })
   }
 
   const commit = async (
@@ -52,8 +61,7 @@ export function createWriting({ toEntry, withinQuota, clock }: WritingOptions): 
     if (new Set(updates.map(({ key }) => key)).size < updates.length) {
       throw new MemoryError('a key may stand only once in a batch', MemoryErrorCode.INVALID_INPUT, { scope })
     }
-    const changes: Change[] = []
-    for (const update of updates) changes.push(await toChange(store, place, update, now))
+    const changes = await toChanges(store, place, updates, now)
     const puts = changes.flatMap((change) => ('put' in change ? change.put : []))
     const removed = changes.flatMap((change) => ('put' in change ? [] : change.remove))
     await withinQuota[scope](puts, removed, () => commitWithArchived(store, place, changes, now))
@@ -62,7 +70,8 @@ export function createWriting({ toEntry, withinQuota, clock }: WritingOptions): 
   return {
     async write(store, address, value, given) {
       const now = clock()
-      const entry = await toEntry(store, address, value, given, now)
+      const draft = await entries.draft(store, address, value, given, now)
+      const [entry] = (await entries.embed([draft])) as [Entry]
       const putOptions = { overwrite: given?.overwrite ?? true, now }
       await withinQuota[address.scope]([entry], [], () => store.put(entry, putOptions))
     },
