@@ -3,6 +3,7 @@ import { terminalStyles } from '../text/terminal-styles.ts'
 import { type Assigned, assignedReader } from './assignments.ts'
 import type { Detector } from './detector.ts'
 import { detectors, ofCommands } from './detectors.ts'
+import { findInInserts } from './inserts.ts'
 import { literalFilter } from './literal-filter.ts'
 import { withoutPlaceholders } from './placeholder.ts'
 import { findInTables } from './tables.ts'
@@ -61,11 +62,12 @@ function findPlain(text: string, table: readonly Detector[]): Span[] {
   return spans
 }
 
-/** The secrets of a text as it is read on, as a list of arguments and as a table. */
+/** The secrets of a text as it is read on, as a list of arguments, and in columns. */
 function findInAllForms(text: string, table: readonly Detector[]): Span[] {
   const inLists = findBetween(text, itemEnds, ' ', (line) => findPlain(line, ofCommands))
   // A shape of its own tells more of a secret than what stands around it.
-  const around = [...inLists, ...findInTables(text).map((span) => ({ ...span, row: 0 }))]
+  const inColumns = [...findInTables(text), ...findInInserts(text)].map((span) => ({ ...span, row: 0 }))
+  const around = [...inLists, ...inColumns]
   return [...findPlain(text, table), ...around.map((span) => ({ ...span, row: table.length + span.row }))]
 }
 

@@ -1,66 +1,108 @@
-import { isShortPassword, isToken } from './assignments.ts'
-
-/** Where a value in a table stands in the text, and what it is. */
-interface TableSecret {
-  start: number
-  end: number
-  kind: 'password' | 'secret'
-}
+import { type ColumnSecret, isColumnSecret, kindOfColumn } from './columns.ts'
 
 /** The heading of a table in markdown and the line below it. */
-const heading = /^[^\n|]{0,200}\|[^\n]{0,2000}\n[ \t]{0,8}[|:]?[ \t]{0,8}:?-{1,200}[-:| \t]{0,2000}\r?$/gm
-const passwords = /^(?:.{0,40}[ _-])?(?:pass(?:word|wd|phrase|code)?|pwd|pw)s?$/i
-const tokens = /^(?:.{0,40}[ _-])?(?:token|secret|(?:api|access|secret)[ _-]?key)s?$/i
+const markdownHeading =
+  /^[^\n|]{0,200}\|[^\n]{0,2000}\n[ \t]{0,8}[|:]?[ \t]{0,8}:?-{1,200}[-:| \t]{0,2000}\r?$/gm
+/** A secret's name that is one of several on a line, with what divides it from its neighbour. */
+const separatedHeading =
+  /(?:pass(?:wor[dt]|wd|phrase|code)?|pwd|pw|kennwort|senha|token|secret|key)s?["']?(?:[ ]?[,;\t]|(?<=[,;\t][\w "'-]{1,48})(?=\r?$))/gim
 
-/** Finds passwords and tokens in tables of markdown, in a column whose heading says that it holds them. */
-export function findInTables(text: string): TableSecret[] {
+/** Finds passwords and tokens in tables of markdown and CSV, in a column whose heading says that it holds them. */
+export function findInTables(text: string): ColumnSecret[] {
+  return [...findInMarkdown(text), ...findInSeparated(text)]
+}
+
+function findInMarkdown(text: string): ColumnSecret[] {
   if (!text.includes('|')) return []
-  const found: TableSecret[] = []
+  const found: ColumnSecret[] = []
   let end = 0
-  for (const { 0: head, index } of text.matchAll(heading)) {
+  for (const { 0: head, index } of text.matchAll(markdownHeading)) {
     if (index < end) continue
-    const columns = cellsOf(head.slice(0, head.indexOf('\n'))).map(({ value }) => kindOf(value))
-    if (columns.every((kind) => kind === undefined)) continue
-    for (const { line, at } of rowsFrom(text, index + head.length + 1)) {
-      end = at + line.length
-      for (const [i, { value, start }] of cellsOf(line).entries()) {
-        const kind = columns[i]
-        if (kind !== undefined && isSecret(kind, value))
-          found.push({ kind, start: at + start, end: at + start + value.length })
-      }
-    }
+    const titles = cellsOf(head.slice(0, head.indexOf('\n')), '|').map(({ value }) => value)
+    const table = readTable(text, index + head.length + 1, titles, '|')
+    found.push(...table.found)
+    end = table.end
   }
   return found
 }
 
-function kindOf(title: string): TableSecret['kind'] | undefined {
-  if (passwords.test(title)) return 'password'
-  return tokens.test(title) ? 'secret' : undefined
-}
-
-const isSecret = (kind: TableSecret['kind'], value: string): boolean =>
-  kind === 'password' ? isShortPassword(value) : isToken(value, { quoted: false, environment: false })
-
-/** The lines of a table, each with where it begins. */
-function* rowsFrom(text: string, from: number): Generator<{ line: string; at: number }> {
-  for (let at = from; at < text.length; ) {
-    const end = text.indexOf('\n', at)
-    const line = text.slice(at, end === -1 ? text.length : end)
-    if (!line.includes('|')) return
-    yield { line, at }
-    if (end === -1) return
-    at = end + 1
+function findInSeparated(text: string): ColumnSecret[] {
+  const found: ColumnSecret[] = []
+  let end = 0
+  for (const { index } of text.matchAll(separatedHeading)) {
+    if (index < end) continue
+    const { line, next } = lineAround(text, index)
+    end = next
+    const separator = /[,;\t]/.exec(line)?.[0] ?? ','
+    const titles = cellsOf(line, separator).map(({ value }) => value)
+    if (titles.length < 2 || !titles.every(isTitle)) continue
+    const table = readTable(text, next, titles, separator)
+    found.push(...table.found)
+    end = table.end
   }
+  return found
 }
 
-/** What stands between the bars of a line, without the marks around it. */
-function cellsOf(line: string): { value: string; start: number }[] {
+const isTitle = (title: string): boolean => /^[a-z][\w -]{0,40}$/i.test(title)
+
+/** The line that a place is in, and where the next one begins. */
+function lineAround(text: string, at: number): { line: string; next: number } {
+  const start = text.lastIndexOf('\n', at) + 1
+  const end = text.indexOf('\n', at)
+  const next = end === -1 ? text.length : end + 1
+  return { line: text.slice(start, end === -1 ? text.length : end), next }
+}
+
+/** Reads the rows of a table: lines with the cells that its titles call for, or in markdown with any. */
+function readTable(
+  text: string,
+  from: number,
+  titles: readonly string[],
+  separator: string,
+): { found: ColumnSecret[]; end: number } {
+  const kinds = titles.map(kindOfColumn)
+  const found: ColumnSecret[] = []
+  if (kinds.every((kind) => kind === undefined)) return { found, end: from }
+  let at = from
+  while (at < text.length) {
+    const { line, next } = lineAround(text, at)
+    const cells = line.includes(separator) ? cellsOf(line, separator) : []
+    if (cells.length === 0 || (separator !== '|' && cells.length !== titles.length)) break
+    for (const [i, { value, start }] of cells.entries()) {
+      const kind = kinds[i]
+      if (kind !== undefined && isColumnSecret(kind, value))
+        found.push({ kind, start: at + start, end: at + start + value.length })
+    }
+    at = next
+  }
+  return { found, end: at }
+}
+
+/** What stands between the separators of a line, without the marks around it. */
+function cellsOf(line: string, separator: string): { value: string; start: number }[] {
   const cells: { value: string; start: number }[] = []
   let at = 0
-  for (const cell of line.split('|')) {
+  for (const cell of split(line, separator)) {
     const value = cell.replace(/^[\s`*"']+|[\s`*"']+$/g, '')
     cells.push({ value, start: at + cell.indexOf(value) })
     at += cell.length + 1
   }
   return cells
+}
+
+/** In markdown a bar within quotes divides as well, in CSV a comma does not. */
+function split(line: string, separator: string): string[] {
+  const parts = line.split(separator)
+  if (separator === '|' || !line.includes('"')) return parts
+  const cells: string[] = []
+  let whole: string[] = []
+  let isOpen = false
+  for (const part of parts) {
+    whole.push(part)
+    if (part.split('"').length % 2 === 0) isOpen = !isOpen
+    if (isOpen) continue
+    cells.push(whole.join(separator))
+    whole = []
+  }
+  return whole.length > 0 ? [...cells, ...whole] : cells
 }
