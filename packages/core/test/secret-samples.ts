@@ -365,6 +365,7 @@ export const inContext: SecretSample[] = [
     (secret: string) => `'${secret}' was our password for the router`,
     (secret: string) => `das Passwort lautet ${secret}`,
     (secret: string) => `le mot de passe est ${secret}`,
+    (secret: string) => `| Name | Password |\n|---|---|\n| ada |\n| bob | ${secret} |\n`,
     (secret: string) => `name,password,role\nada,${secret},admin\n`,
     (secret: string) => `"Name";"Passwort"\r\n"Ada";"${secret}"\r\n`,
     (secret: string) => `name,password\nbob,\n"Lovelace, Ada",${secret}`,

@@ -43,7 +43,8 @@ function findInSeparated(text: string): ColumnSecret[] {
   return found
 }
 
-const isTitle = (title: string): boolean => /^[a-z][\w -]{0,40}$/i.test(title)
+/** Of three words at most: more are a sentence. */
+const isTitle = (title: string): boolean => /^[a-z][\w -]{0,40}$/i.test(title) && title.split(' ').length <= 3
 
 /** The line that a place is in, and where the next one begins. */
 function lineAround(text: string, at: number): { line: string; next: number } {
