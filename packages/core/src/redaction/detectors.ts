@@ -61,6 +61,7 @@ const isAccountPassword = (secret: string): boolean =>
   isUrlPassword(secret) && !/^(?:\/|<|(?:\d+|\$[A-Za-z_]+)\W*$)/.test(secret)
 /** As Google gives one to each app, and shows it. */
 const appPassword = '(?:[a-z]{4} ){3}[a-z]{4}'
+const recoveryNames = '(?:recovery|backup|scratch)[ _-]?codes'
 /** What signs in once where the second factor is lost, mostly given as ten of them. */
 const recoveryCode =
   '(?=[a-z-]{0,12}\\d)(?:[a-z0-9]{4,6}(?:-[a-z0-9]{4,6}){1,3}|[a-z0-9]{8,12}|\\d{4} \\d{4})(?![a-z0-9])'
@@ -154,7 +155,7 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)["']?[ \t]{0,4}[:=][ \t]{0,4}(?=["'])/gi, follows: isShortPassword },
   { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)[ \t]{0,4}[:=][ \t]{0,4}(?=[\w!#$%&*+?@^~-]{6,128}(?:[\s,;.]|$))/gi, follows: isUnlikeName },
   { kind: 'password', gate: ['pw'], pattern: /(?<![\w-])pw[ \t]{0,4}:[ \t]{1,4}(?=\S{6,128}[ \t]{0,4}\r?$)/gim, follows: isShortPassword },
-  { kind: 'recovery-code', gate: ['codes'], pattern: new RegExp(`(?:recovery|backup|scratch)[ _-]?codes["'\`]?[^\\n:=]{0,40}[:=\\n][\\s,"'\`[*•-]{0,12}(?:1[.)][ \\t]{0,4})?(?<secret>${recoveryCode}(?:[\\s,;"'\`*•-]{1,12}(?:\\d{1,2}[.)][ \\t]{0,4})?${recoveryCode}){0,31})`, 'gid') },
+  { kind: 'recovery-code', gate: ['codes'], pattern: new RegExp(`${recoveryNames}["'\`]?[^\\n:=]{0,40}[:=\\n][\\s,"'\`[*•-]{0,12}(?:1[.)][ \\t]{0,4})?(?<secret>${recoveryCode}(?:[\\s,;"'\`*•-]{1,12}(?:\\d{1,2}[.)][ \\t]{0,4})?${recoveryCode}){0,31})`, 'gid') },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:pass(?:word|wd)?|pwd)(?:${assigns}|[ \\t]is:?[ \\t]{1,4})\\\\{0,3}["'\`]?(?<secret>${appPassword})(?![ \\w])`, 'gid') },
   { kind: 'mnemonic', gate: ['mnemonic', 'phrase', 'seed'], pattern: new RegExp(`(?:${mnemonicNames})(?:${assigns}|[ \\t]is:?[ \\t]{1,4})\\\\{0,3}["'\`]?(?<secret>${mnemonic})(?![ \\w])`, 'gid') },
   { kind: 'password', gate: accountGate, pattern: new RegExp(`(?:${account})["'\`]?(?:${assigns})${ofAccount}`, 'gi'), follows: isShortPassword },
@@ -196,6 +197,8 @@ const passwordName = new RegExp(
   'i',
 )
 const tokenName = new RegExp(`(?:${tokenNames}|${foreignTokens})${suffix}$`, 'i')
+const recoveryMember = new RegExp(`${recoveryNames}$`, 'i')
+const recoveryValue = new RegExp(`^${recoveryCode}$`, 'i')
 const mnemonicMember = new RegExp(`${mnemonicNames}$`, 'i')
 const mnemonicValue = new RegExp(`^${mnemonic}$`)
 const appPasswordValue = new RegExp(`^${appPassword}$`)
@@ -233,11 +236,12 @@ export const isSecretCookie = (value: unknown): boolean => typeof value === 'str
 export function isSecretMember(
   name: string,
   value: string,
-): 'basic-auth' | 'cookie' | 'mnemonic' | 'password' | 'secret' | undefined {
+): 'basic-auth' | 'cookie' | 'mnemonic' | 'password' | 'recovery-code' | 'secret' | undefined {
   const evidence: Evidence = { quoted: true, environment: false }
   if (/^(?:set-)?cookies?$/i.test(name)) return holdSession(value) ? 'cookie' : undefined
   if (sessionCookie.test(name)) return isSession(value) ? 'cookie' : undefined
   if (/^_?auth$/i.test(name)) return isBasicCredential(value) ? 'basic-auth' : undefined
+  if (recoveryMember.test(name)) return recoveryValue.test(value) ? 'recovery-code' : undefined
   if (mnemonicMember.test(name)) return mnemonicValue.test(value) ? 'mnemonic' : undefined
   if (/^pass$|^pw$/i.test(name))
     return isShortPassword(value) || appPasswordValue.test(value) ? 'password' : undefined
