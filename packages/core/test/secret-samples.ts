@@ -416,6 +416,12 @@ export const inContext: SecretSample[] = [
     sample('recovery-code', '1a2b3-4c5d6', `${before}1a2b3-4c5d6\n2. 7e8f9-0a1b2`),
   ),
   sample('recovery-code', '1234 5678', 'backup codes:\n1234 5678\n2345 6789'),
+  ...['my password is ', 'password: ', 'the passcode was: '].map((before) =>
+    sample('password', '80441239', `${before}80441239, I think`),
+  ),
+  ...['the PIN is ', 'PIN: ', 'pin code = ', 'my pin for the safe is ', 'die PIN lautet '].map((before) =>
+    sample('pin', '4821', `${before}4821.`),
+  ),
   ...['MNEMONIC="', 'mnemonic: ', 'the seed phrase is: '].map((before) =>
     sample('mnemonic', words, `${before}${words}`),
   ),

@@ -33,6 +33,8 @@ const toValue =
 const toBlock = '["\'`]?[ \\t]{0,4}:[ \\t]{0,4}[|>][+-]?[ \\t]{0,4}\\r?\\n[ \\t]{1,40}'
 /** What a secret is for, between its name and its value. */
 const fewWords = '[^"\'`=:.;\\n]{1,40}'
+/** Behind a number that is no part of a version, a quantity or a time. */
+const endOfNumber = '(?![\\w%-]|[.,:/]\\d|[ \\t](?:ms|s|seconds|bytes|characters|times|iterations|rounds)\\b)'
 /** What happens to a secret, which is told before its value. */
 const changed = '(?:set|chang(?:ed?|ing)|reset(?:ting)?|updat(?:ed?|ing)|rotat(?:ed?|ing))'
 const fromOld = '(?:from[ \\t]\\S{1,128}[ \\t])?'
@@ -155,6 +157,8 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)["']?[ \t]{0,4}[:=][ \t]{0,4}(?=["'])/gi, follows: isShortPassword },
   { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)[ \t]{0,4}[:=][ \t]{0,4}(?=[\w!#$%&*+?@^~-]{6,128}(?:[\s,;.]|$))/gi, follows: isUnlikeName },
   { kind: 'password', gate: ['pw'], pattern: /(?<![\w-])pw[ \t]{0,4}:[ \t]{1,4}(?=\S{6,128}[ \t]{0,4}\r?$)/gim, follows: isShortPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})["'\`]?(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was):?)[ \\t]{1,4}(?<secret>\\d{6,16})${endOfNumber}`, 'gid') },
+  { kind: 'pin', gate: ['pin'], pattern: new RegExp(`(?<![\\w.-])pin(?:[ _-]?(?:code|number))?(?:[ \\t](?:for|of|to)[ \\t]${fewWords}?)?(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was|lautet|ist|est|es):?)[ \\t]{1,4}(?<secret>\\d{4,8})${endOfNumber}`, 'gid') },
   { kind: 'recovery-code', gate: ['codes'], pattern: new RegExp(`${recoveryNames}["'\`]?[^\\n:=]{0,40}[:=\\n][\\s,"'\`[*•-]{0,12}(?:1[.)][ \\t]{0,4})?(?<secret>${recoveryCode}(?:[\\s,;"'\`*•-]{1,12}(?:\\d{1,2}[.)][ \\t]{0,4})?${recoveryCode}){0,31})`, 'gid') },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:pass(?:word|wd)?|pwd)(?:${assigns}|[ \\t]is:?[ \\t]{1,4})\\\\{0,3}["'\`]?(?<secret>${appPassword})(?![ \\w])`, 'gid') },
   { kind: 'mnemonic', gate: ['mnemonic', 'phrase', 'seed'], pattern: new RegExp(`(?:${mnemonicNames})(?:${assigns}|[ \\t]is:?[ \\t]{1,4})\\\\{0,3}["'\`]?(?<secret>${mnemonic})(?![ \\w])`, 'gid') },
@@ -236,12 +240,13 @@ export const isSecretCookie = (value: unknown): boolean => typeof value === 'str
 export function isSecretMember(
   name: string,
   value: string,
-): 'basic-auth' | 'cookie' | 'mnemonic' | 'password' | 'recovery-code' | 'secret' | undefined {
+): 'basic-auth' | 'cookie' | 'mnemonic' | 'password' | 'pin' | 'recovery-code' | 'secret' | undefined {
   const evidence: Evidence = { quoted: true, environment: false }
   if (/^(?:set-)?cookies?$/i.test(name)) return holdSession(value) ? 'cookie' : undefined
   if (sessionCookie.test(name)) return isSession(value) ? 'cookie' : undefined
   if (/^_?auth$/i.test(name)) return isBasicCredential(value) ? 'basic-auth' : undefined
   if (recoveryMember.test(name)) return recoveryValue.test(value) ? 'recovery-code' : undefined
+  if (/^pin(?:[_-]?code)?$/i.test(name)) return /^\d{4,8}$/.test(value) ? 'pin' : undefined
   if (mnemonicMember.test(name)) return mnemonicValue.test(value) ? 'mnemonic' : undefined
   if (/^pass$|^pw$/i.test(name))
     return isShortPassword(value) || appPasswordValue.test(value) ? 'password' : undefined

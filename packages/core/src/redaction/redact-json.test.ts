@@ -8,6 +8,7 @@ describe('redactJson', () => {
     const { value, counts } = redactJson({
       api_key: 'abcd1234efgh5678',
       db: { password: 'hunter2hunter2', port: 5432, tokens: ['abcdefgh12345678'] },
+      safe: { pin: '4821', pinCode: 'unknown' },
       backupCodes: ['1a2b3-4c5d6', '1234 5678', 'in the safe'],
       next_page_token: 'abcdefgh12345678',
       passwordHint: 'the name of the dog',
@@ -15,11 +16,12 @@ describe('redactJson', () => {
     expect(value).toEqual({
       api_key: '[redacted:secret]',
       db: { password: '[redacted:password]', port: 5432, tokens: ['[redacted:secret]'] },
+      safe: { pin: '[redacted:pin]', pinCode: 'unknown' },
       backupCodes: ['[redacted:recovery-code]', '[redacted:recovery-code]', 'in the safe'],
       next_page_token: 'abcdefgh12345678',
       passwordHint: 'the name of the dog',
     })
-    expect(counts).toEqual({ secret: 2, password: 1, 'recovery-code': 2 })
+    expect(counts).toEqual({ secret: 2, password: 1, pin: 1, 'recovery-code': 2 })
   })
 
   it('replaces values that are named by the member or the item before them', () => {

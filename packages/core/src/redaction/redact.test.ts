@@ -284,6 +284,8 @@ describe('redactText', () => {
     ' is my',
     'a is my password ',
     'recovery codes: 1234-a ',
+    'pin for a ',
+    'password is 1',
     '.get("password ',
     '.get(a(/password/i), ',
     '.login("a", ',
