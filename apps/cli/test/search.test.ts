@@ -129,6 +129,20 @@ describe('search', () => {
       }
   })
 
+  it('shows no secret in the row of a table, whose first line tells what it is', async () => {
+    const shell = await shellWithSession()
+    const table = 'name,password\nada,none\nzebra,hunter22\n'
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), `# Memory\n\n## Accounts\n\n${table}`)
+    for (const options of [[], ['--ranked'], ['--json'], ['-C', '1']]) {
+      const { out, err } = await shell.run('search', 'zebra', ...options)
+      expect(out).toContain('zebra,[redacted:password]')
+      expect(err).toContain('secrets are not shown')
+    }
+    const { out, err } = await shell.run('search', 'ada')
+    expect(out).toContain('ada,none')
+    expect(err).toBe('')
+  })
+
   it('shows of a long line the place that was looked for', async () => {
     const shell = await shellWithSession()
     const text = `## Pool\n\n${'It was drained. '.repeat(60)}The zebra fell in. ${'It was filled. '.repeat(60)}\n`

@@ -25,12 +25,23 @@ export function createRedaction(io: Io): Redaction {
     isNeeded ||= redacted !== text
     return redacted
   }
+  /** What a column of a table holds stands in its first line. */
+  const inParagraph = (lines: readonly string[], from: number, to: number): readonly string[] => {
+    const shown = lines.slice(from, to)
+    const start = startOfParagraph(lines, from)
+    const clean = redactText(lines.slice(start, to).join('\n'))
+      .text.split('\n')
+      .slice(from - start)
+    if (clean.length !== shown.length) return shown
+    isNeeded ||= clean.some((line, i) => line !== shown[i])
+    return clean
+  }
   return {
     redact,
     excerpt(lines, from, to) {
       const shown = lines.slice(from, to)
       const near = lines.slice(Math.max(0, from - farthest), to + farthest).join('\n')
-      if (!severalLines.test(near)) return shown.join('\n')
+      if (!severalLines.test(near)) return inParagraph(lines, from, to).join('\n')
       const kept = new Set(redact(near).split('\n'))
       return shown.map((line) => (kept.has(line) ? line : withoutPart(line))).join('\n')
     },
@@ -38,6 +49,12 @@ export function createRedaction(io: Io): Redaction {
       if (isNeeded) io.err("recall: secrets are not shown: 'recall scrub' says in which files they are\n")
     },
   }
+}
+
+function startOfParagraph(lines: readonly string[], at: number): number {
+  let start = at
+  while (start > 0 && at - start < farthest && lines[start - 1]?.trim() !== '') start--
+  return start
 }
 
 /** A line that is not shown as it is: alone, it may not look like the part of a secret that it is. */
