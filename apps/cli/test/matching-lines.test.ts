@@ -1,7 +1,7 @@
 import { queryTerms } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { matchingLines } from '../src/matching-lines.ts'
+import { matchingLines } from '../src/search/matching-lines.ts'
 
 const find = (query: string, ...lines: string[]): number[] =>
   matchingLines(lines, new Set(queryTerms(query))).lines
