@@ -6,7 +6,8 @@ import { folderOf, fromShown, isInside } from '../files/paths.ts'
 import { readText, type TextFile } from '../files/read-text.ts'
 import type { Layout } from '../layout/layout.ts'
 import { type LocatedEntry, type Source, sourcesOf } from '../layout/sources.ts'
-import type { IndexedFile, NamedFile } from './indexed-files.ts'
+import type { NamedFile } from './claims.ts'
+import type { IndexedFile } from './document-writer.ts'
 import type { SearchIndex } from './search-index.ts'
 
 export interface FileIndexerOptions {

@@ -50,3 +50,5 @@ export function createPendingSums(sql: (text: string) => Statement) {
     forget,
   }
 }
+
+export type PendingSums = ReturnType<typeof createPendingSums>

@@ -14,6 +14,9 @@ export const scopeNumbers: Record<MemoryScope, number> = {
   episodic: 3,
 }
 
+/** Scope of a file that holds no entry. */
+export const noScope = -1
+
 /**
  * Texts are not stored: they are in the files. Each scope has its own word table, so that a query never
  * reads the postings of another scope. A document's id is the row id of its first unit there, and its other

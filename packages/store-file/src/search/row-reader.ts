@@ -4,8 +4,8 @@ import type { FileSystem } from '../files/file-system.ts'
 import { readText } from '../files/read-text.ts'
 import type { Layout } from '../layout/layout.ts'
 import { type LocatedEntry, type Source, sourcesOf } from '../layout/sources.ts'
+import { claimedKey } from '../search-index/claims.ts'
 import type { DocumentRow } from '../search-index/document-row.ts'
-import { claimedKey } from '../search-index/indexed-files.ts'
 import type { UnitTexts } from '../vectors/texts.ts'
 
 export interface RowReaderOptions {

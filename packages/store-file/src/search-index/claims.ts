@@ -1,0 +1,90 @@
+import { fileStem } from '../files/paths.ts'
+import type { Statement } from '../sqlite/driver.ts'
+import { noScope } from './schema.ts'
+
+/** A file, by the number of its folder. */
+export interface NamedFile {
+  folder: number
+  name: string
+}
+
+/** A key as the index has it. */
+export interface IndexedKey {
+  scope: number
+  namespace: string
+  key: string
+}
+
+/**
+ * Who has a key that several files claim, for example a copied archive: the stronger claim has it, else the earlier one,
+ * and the other file gets a key of its own.
+ */
+export function createClaims(sql: (text: string) => Statement) {
+  const holderOf = ({ scope, namespace, key }: IndexedKey) =>
+    sql('SELECT id, name FROM documents WHERE scope = ? AND namespace = ? AND key = ?').get(
+      scope,
+      namespace,
+      key,
+    ) as { id: number; name: string } | undefined
+
+  return {
+    isHeld: (key: IndexedKey): boolean => holderOf(key) !== undefined,
+
+    /** The key for an entry of a file. Takes it from a file whose claim is weaker. */
+    claim({ scope, namespace, key }: IndexedKey, name: string): string {
+      const ownKey = (loser: string): string => {
+        const own = `${key}${displaced(loser)}`
+        const isTaken = holderOf({ scope, namespace, key: own }) !== undefined
+        return isTaken ? `${own}@${Math.random().toString(36).slice(2)}` : own
+      }
+      const holder = holderOf({ scope, namespace, key })
+      if (!holder) return key
+      if (strengthOf(key, name) <= strengthOf(key, holder.name)) return ownKey(name)
+      sql('UPDATE documents SET key = ? WHERE id = ?').run(ownKey(holder.name), holder.id)
+      return key
+    },
+
+    /** Files that claim the key which a file had, and have keys of their own so far. */
+    waitingFor(
+      name: string,
+      { scope, namespace, key, session }: IndexedKey & { session: string | null },
+    ): NamedFile[] {
+      if (claimedKey({ key, name }) !== key) return []
+      // Each copy of a session's archive may be one of another part.
+      if (session !== null)
+        return sql(
+          "SELECT folder, name FROM documents WHERE session = ? AND key LIKE '%@%' ORDER BY number",
+        ).all(session) as unknown as NamedFile[]
+      const behind = sql(
+        'SELECT folder, name, key FROM documents WHERE scope = ? AND namespace = ? AND key > ? AND key < ? ORDER BY name',
+      ).all(scope, namespace, `${key}@`, `${key}A`) as unknown as (NamedFile & { key: string })[]
+      return behind.filter((each) => claimedKey(each) === key)
+    },
+
+    /** Notes that claim a key which another file has: they are found, and not read by it. */
+    displacedNotes(): { folder: string; name: string; claimed: string }[] {
+      const rows = sql(
+        `SELECT f.path AS folder, d.name AS name, d.key AS key FROM documents d JOIN folders f ON f.id = d.folder
+         WHERE d.key LIKE '%@%' AND d.session IS NULL AND d.scope <> ? ORDER BY folder, name`,
+      ).all(noScope) as unknown as { folder: string; name: string; key: string }[]
+      return rows
+        .map(({ folder, name, key }) => ({ folder, name, key, claimed: claimedKey({ key, name }) }))
+        .filter(({ key, claimed }) => claimed !== key)
+    },
+  }
+}
+
+export type Claims = ReturnType<typeof createClaims>
+
+/** As a store reads: a section of the file before any note, and the note that is written to before one of another name. */
+const strengthOf = (key: string, name: string): number =>
+  key.startsWith(`${name}#`) ? 2 : name === `${fileStem(key)}.md` ? 1 : 0
+
+/** What follows its key in the index when another file has it. */
+const displaced = (name: string): string => `@${name.replace(/\.md$/, '')}`
+
+/** The key that a file gives to its entry, by the key under which the index has it. */
+export function claimedKey({ key, name }: { key: string; name: string }): string {
+  const at = key.lastIndexOf(displaced(name))
+  return at > 0 ? key.slice(0, at) : key
+}
