@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -167,7 +167,8 @@ it.each(['MEMORY.md', 'ann-findings.md', 'knowledge.md'])('follows no link in pl
 it.each(['', 'null', '\u0000\u0000'])(
   'takes a lock that a power cut left as %j for free',
   async (content) => {
-    const { echoes, titles } = await open({ '.lock/1': content })
+    const { echoes, titles, path } = await open({ '.lock/1': content })
+    utimesSync(path('.lock/1'), 0, 0)
     await echoes.add('reviewer', entryOf())
     expect(await titles()).toEqual([entryOf().title])
   },

@@ -1,4 +1,5 @@
 export { createFolder } from './create-folder.ts'
+export { refusesHardLinks } from './hard-links.ts'
 export { identityOf, isGone, longestElsewhereMs, type ProcessIdentity, thisProcess } from './identity.ts'
 export { pause } from './pause.ts'
 export { renamePatiently } from './rename-patiently.ts'

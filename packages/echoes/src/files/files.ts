@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
-import { createFolder, renamePatiently } from '@recall/core/process'
+import { createFolder, refusesHardLinks, renamePatiently } from '@recall/core/process'
 
 /** The call's result, or `null` when the file or folder does not exist. Every other failure is thrown. */
 export function orAbsent<T>(call: () => T): T | null {
@@ -106,8 +106,11 @@ export function createFile(path: string, content: string): boolean {
     try {
       linkSync(temporary, path)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-      throw error
+      const isTaken = (error as NodeJS.ErrnoException).code === 'EEXIST'
+      if (isTaken || (refusesHardLinks(error) && existsSync(path))) return false
+      if (!refusesHardLinks(error)) throw error
+      // Without hard links two processes that look at the same moment may both find the name free.
+      renamePatiently(temporary, path)
     } finally {
       orAbsent(() => unlinkSync(temporary))
     }

@@ -50,3 +50,17 @@ it('says which folder cannot be written', async () => {
     message: expect.stringMatching(/lock cannot be written \(EEXIST\)/),
   })
 })
+
+it('waits for who is about to write down that it holds the lock', async () => {
+  const path = lockPath()
+  mkdirSync(path)
+  writeFileSync(join(path, '7'), '')
+  let isDone = false
+  const waiting = withLock(path, () => {
+    isDone = true
+  })
+  expect(isDone).toBe(false)
+  writeFileSync(join(path, '7'), JSON.stringify({ free: true }))
+  await waiting
+  expect(isDone).toBe(true)
+})

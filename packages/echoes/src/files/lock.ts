@@ -6,11 +6,14 @@ import {
   createFolder,
   isGone,
   type ProcessIdentity,
+  refusesHardLinks,
   renamePatiently,
   thisProcess,
 } from '@recall/core/process'
 import { namesIn, orAbsent, readText } from './files.ts'
 
+/** Writing a lock's file takes far less; some disks tell times in steps of two seconds. */
+const writtenWithinMs = 10_000
 /** Critical sections take milliseconds, so the holder of a lock that is held longer than this hangs. */
 const timeoutMs = 15_000
 
@@ -70,7 +73,7 @@ function takeNext(folder: string): string | undefined {
   const own = newest + 1
   const path = join(folder, String(own))
   try {
-    write(folder, thisProcess(), (temporary) => linkSync(temporary, path))
+    create(folder, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined
     throw error
@@ -85,6 +88,17 @@ function takeNext(folder: string): string | undefined {
   return String(own)
 }
 
+/** Whole from the start, but for where there are no hard links: there the file is seen before it is written. */
+function create(folder: string, path: string): void {
+  const holder = thisProcess()
+  try {
+    write(folder, holder, (temporary) => linkSync(temporary, path))
+  } catch (error) {
+    if (!refusesHardLinks(error)) throw error
+    writeFileSync(path, JSON.stringify(holder), { flag: 'wx' })
+  }
+}
+
 const numbersIn = (folder: string): number[] =>
   namesIn(folder)
     .filter((name) => /^\d+$/.test(name))
@@ -95,10 +109,11 @@ function isFree(path: string): boolean {
   const written = orAbsent(() => lstatSync(path))?.mtimeMs
   if (text === null || written === undefined) return false
   const holder = parseHolder(text)
-  return holder === undefined || holder.free === true || isGone(holder, () => written)
+  if (holder === undefined) return Math.abs(Date.now() - written) > writtenWithinMs
+  return holder.free === true || isGone(holder, () => written)
 }
 
-/** The holder of a lock; `undefined` for a file damaged by a power cut, which has ended its holder too. */
+/** The holder of a lock; `undefined` while it is being written, and of a file that a power cut has damaged. */
 function parseHolder(text: string): (ProcessIdentity & { free?: boolean }) | undefined {
   try {
     return (JSON.parse(text) as (ProcessIdentity & { free?: boolean }) | null) ?? undefined

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
-import { isGone, thisProcess } from '@recall/core/process'
+import { isGone, refusesHardLinks, thisProcess } from '@recall/core/process'
 import { randomName } from './digest.ts'
 import { coarsestStepMs } from './file-stamp.ts'
 import { errorCode, type FileSystem, orAbsent, statusOf } from './file-system.ts'
@@ -60,7 +60,7 @@ export function createFile(
     try {
       exclusively(() => fileSystem.linkSync(temporary, path))
     } catch (error) {
-      if (['EEXIST', ...noHardLinks].includes(errorCode(error) ?? '')) return false
+      if (errorCode(error) === 'EEXIST' || refusesHardLinks(error)) return false
       throw error
     } finally {
       discard(fileSystem, temporary)
@@ -69,9 +69,6 @@ export function createFile(
     return true
   })
 }
-
-/** EISDIR is what Node on Windows calls a function that a disk formatted with exFAT does not have. */
-const noHardLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR']
 
 /**
  * Writes a file of its own beside `path`, durable and no more readable than `path` is; returns its name.
