@@ -431,6 +431,7 @@ export const inContext: SecretSample[] = [
   sample('password', 'hunter22', 'Password for admin: hunter22'),
   sample('password', 'hunter22', 'the password (staging): hunter22'),
   sample('password', 'tulip sofa', 'password for it: "tulip sofa"'),
+  sample('password', 'tulip sofa', "INSERT INTO users (password) VALUES ('tulip sofa')"),
   sample('password', 'tulip sofa', 'The password was changed to "tulip sofa".'),
   sample('password', 'hunter22', 'the password has been reset to hunter22'),
   sample('secret', fill(24), `the token for the staging box is ${fill(24)}`),

@@ -95,8 +95,8 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
     },
 
     async embed(drafts) {
+      if (!embedder) return drafts.map(({ entry }) => entry)
       const texts = drafts.flatMap(({ unembedded }) => unembedded)
-      if (!embedder || texts.length === 0) return drafts.map(({ entry }) => entry)
       const vectors = await embedTexts(embedder, texts, 'document')
       return drafts.map(({ entry, unembedded }) => {
         const ofEntry = vectors.splice(0, unembedded.length)

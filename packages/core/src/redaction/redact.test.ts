@@ -79,6 +79,12 @@ describe('redactText', () => {
     expect(redactText('{"user": "ada", "password": "hunter2hunter2", "port": 1}').text).toBe(
       '{"user": "ada", "password": "[redacted:password]", "port": 1}',
     )
+    expect(redactText("INSERT INTO u (id, password) VALUES (1, 'hunter22'), (2, 'sommer99');").text).toBe(
+      "INSERT INTO u (id, password) VALUES (1, '[redacted:password]'), (2, '[redacted:password]');",
+    )
+    expect(redactText('id,"password"\n1,"hunter22"\n2, sommer99 \n').text).toBe(
+      'id,"password"\n1,"[redacted:password]"\n2, [redacted:password] \n',
+    )
     expect(redactText('password: "hunter22\nand "more"').text).toBe(
       'password: "[redacted:password]\nand "more"',
     )
