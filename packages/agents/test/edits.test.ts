@@ -326,3 +326,12 @@ it('leaves items of ours where they stand, also before those that a person added
   const text = `${edit.byHand}  - mine\n`
   expect(edit.add(text)).toBe(text)
 })
+
+it.each(['', '\n', '# mine\n'])('puts a YAML file back that held as little as %j', async (text) => {
+  const home = await temporaryFolder()
+  write(home, { '.aider.conf.yml': text })
+  const { install, uninstall } = setUp(home, targets.find(({ name }) => name === 'aider') as Target)
+  install()
+  uninstall()
+  expect(readFileSync(join(home, '.aider.conf.yml'), 'utf8')).toBe(text)
+})

@@ -39,6 +39,7 @@ export function yamlList(path: string, key: string, items: readonly string[]): F
       const { body, restore } = shapeOf(text)
       const present = listOf(open(body), key)
       const ours = oursIn(present)
+      if (ours.length === 0) return text
       const left = checked(
         body,
         ours.reduce((edited, item) => removeItem(edited, key, item), body),
