@@ -1,5 +1,5 @@
 import type { ContentBlock, Message } from '@recall/core'
-import { toContentBlocks } from '../reading/content-blocks.ts'
+import { isAttachmentMark, toContentBlocks } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
 import { type Skip, skippedKinds } from '../reading/skipped.ts'
 import { type QueuedPrompts, queuedCommandContent } from './queued-prompts.ts'
@@ -81,10 +81,11 @@ function fromUserLine(line: TranscriptLine, content: unknown, context: LineConte
 
   const messages: Message[] = []
   if (results.length > 0) messages.push(messageOf(line, context, 'assistant', results))
-  if (said.length > 0 && !context.queue.onPrompt(textOf(said))) {
+  const unread = context.queue.onPrompt(typedIn(said)) ? said.filter(isAttachmentMark) : said
+  if (unread.length > 0) {
     // In a main transcript a sidechain's prompt was written by the agent, not by a person.
     const role = line.isSidechain && !context.isHelper ? 'assistant' : 'user'
-    const message = messageOf(line, context, role, said)
+    const message = messageOf(line, context, role, unread)
     messages.push(results.length > 0 ? { ...message, id: `${message.id}#said` } : message)
   }
   return messages
@@ -104,8 +105,10 @@ function idOf(line: TranscriptLine, context: LineContext): string {
   return line.uuid ?? context.fallbackId
 }
 
-function textOf(blocks: readonly ContentBlock[]): string {
-  return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
+/** The text of a prompt. The host queues it without what is attached to it. */
+function typedIn(blocks: readonly ContentBlock[]): string {
+  const typed = blocks.filter((block) => !isAttachmentMark(block))
+  return typed.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
 }
 
 function skipped(context: LineContext): Message[] {

@@ -63,6 +63,12 @@ function toContentBlock(block: Record<string, unknown>): ContentBlock[] | null {
   }
 }
 
+const attachmentMarks = ['[image]', '[document]']
+
+/** Whether a block only says that a picture or a document stood there. */
+export const isAttachmentMark = (block: ContentBlock): boolean =>
+  block.type === 'text' && attachmentMarks.includes(block.text)
+
 /** The text of a tool's result: its text blocks, one per line, and for other blocks their type in brackets. */
 export function toResultText(content: unknown): string {
   if (typeof content === 'string') return content
