@@ -17,6 +17,8 @@ it('keeps tags that a person wrote: unknown, unclosed or in code', () => {
     'why is <div>hi</div> blue?',
     'what does <system-reminder> mean?',
     'see `<system-reminder>x</system-reminder>` in the log',
+    'see ``<system-reminder>x</system-reminder>`` in the log',
+    'see `` ` <system-reminder>x</system-reminder> ` `` in the log',
     '```\n<bash-stdout>1</bash-stdout>\n```',
     'a < b and c > d',
   ]) {
@@ -82,6 +84,7 @@ it.each([
   '<system-reminder ',
   '<system-reminder>`',
   '<bash-input></bash-input>',
+  '<` `` ',
   '<agent-message></agent-message>',
 ])('takes time in proportion to the length of a text made of: %s', (piece) => {
   /** In microseconds. */

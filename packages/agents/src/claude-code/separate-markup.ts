@@ -115,7 +115,7 @@ interface Tag {
  * is looked up once, so that thousands of opening tags take linear time.
  */
 function tagFinder(text: string): (from: number) => Tag | null {
-  const opening = /```|`|<([a-z][a-z_-]*)(?:\s[^<>]*)?>/g
+  const opening = /```|`+|<([a-z][a-z_-]*)(?:\s[^<>]*)?>/g
   const lastClosing = new Map<string, number>()
   const hasClosing = (closing: string, from: number): boolean => {
     const last = lastClosing.get(closing) ?? text.lastIndexOf(closing)
@@ -141,7 +141,7 @@ function tagFinder(text: string): (from: number) => Tag | null {
   }
 }
 
-/** End of the code span whose mark ends at `after`; `after` itself when the span is not closed. */
+/** End of the code whose mark ends at `after`; `after` itself when it is not closed. */
 function endOfCode(
   text: string,
   mark: string,
@@ -149,6 +149,15 @@ function endOfCode(
   hasClosing: (closing: string, from: number) => boolean,
 ): number {
   if (mark === '```') return hasClosing(mark, after) ? text.indexOf(mark, after) + mark.length : after
-  const close = text.indexOf('`', after)
-  return close !== -1 && !text.slice(after, close).includes('\n') ? close + 1 : after
+  return endOfSpan(text, mark, after)
+}
+
+/** A span ends on its line, with as many backticks as it begins with: others in it are part of the code. */
+function endOfSpan(text: string, mark: string, after: number): number {
+  const next = /`+|\n/g
+  next.lastIndex = after
+  for (let match = next.exec(text); match !== null && match[0] !== '\n'; match = next.exec(text)) {
+    if (match[0] === mark) return next.lastIndex
+  }
+  return after
 }
