@@ -138,6 +138,23 @@ describe('an export of claude.ai', () => {
     expect(second).toMatchObject({ conversation: { sessionId: 'second', facts: {} }, messages: [] })
     expect(second?.conversation.facts).not.toHaveProperty('title')
   })
+
+  it('names pictures, and a document that it holds the text of once', async () => {
+    const picture = { uuid: 'm1', sender: 'human', text: '', files: [{ file_name: 'leak.png' }] }
+    const log = {
+      uuid: 'm2',
+      sender: 'human',
+      text: 'and this',
+      attachments: [{ file_name: 'log.txt', extracted_content: 'ERROR' }],
+      files: [{ file_name: 'log.txt' }],
+    }
+    const [found] = await readAll(await exportOf({ ...claudeAi, chat_messages: [picture, log] }))
+    expect(outline(found?.messages ?? [])).toEqual([
+      'assistant: (result) [leak.png]',
+      'assistant: (result) [log.txt]\nERROR',
+      'user: and this',
+    ])
+  })
 })
 
 describe('an export of ChatGPT', () => {

@@ -44,7 +44,7 @@ function* toMessages(
     const id = typeof item.uuid === 'string' && item.uuid !== '' ? item.uuid : fallbackId
     const said = toContentBlocks(item.content, skip)
     const blocks = said.length > 0 ? said : toContentBlocks(item.text, skip)
-    const files = filesOf(item.attachments)
+    const files = filesOf(item)
     const message = (name: string, role: Message['role'], content: ContentBlock[]): Message => ({
       id: name,
       role,
@@ -64,9 +64,12 @@ function* toMessages(
   }
 }
 
-function filesOf(attachments: unknown): ContentBlock[] {
-  if (!Array.isArray(attachments)) return []
-  return attachments.filter(isRecord).flatMap((file): ContentBlock[] => {
+/** What is attached with its text, then the files of which the export has only the names, such as pictures. */
+function filesOf({ attachments, files }: Record<string, unknown>): ContentBlock[] {
+  const attached = recordsIn(attachments)
+  const names = new Set(attached.map((each) => each.file_name))
+  const others = recordsIn(files).filter((each) => !names.has(each.file_name))
+  return [...attached, ...others].flatMap((file): ContentBlock[] => {
     const content = typeof file.extracted_content === 'string' ? file.extracted_content : ''
     const name = typeof file.file_name === 'string' && file.file_name !== '' ? file.file_name : 'document'
     if (content.trim() === '' && name === 'document') return []
@@ -75,3 +78,6 @@ function filesOf(attachments: unknown): ContentBlock[] {
     ]
   })
 }
+
+const recordsIn = (list: unknown): Record<string, unknown>[] =>
+  Array.isArray(list) ? list.filter(isRecord) : []
