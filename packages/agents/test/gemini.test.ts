@@ -219,6 +219,7 @@ it('reads a chat of Gemini CLI that holds nothing but what the model was given',
     'session.jsonl',
     jsonLines(
       { sessionId: 'g1', projectHash: 'f' },
+      { id: 'i', type: 'info', content: 'update available' },
       { $set: { messages: [{ id: '1', type: 'user', content: 'hello' }] } },
       {
         $set: {

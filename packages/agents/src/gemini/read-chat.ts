@@ -130,7 +130,7 @@ function createChatLog() {
   const last = new Map<string, Message[]>()
   const idOf = createMessageIds()
   return {
-    isEmpty: (): boolean => last.size === 0,
+    isEmpty: (): boolean => [...last.values()].every((messages) => messages.length === 0),
     add(message: ChatMessage): void {
       const id = asId(message.id) ?? idOf([message.type, message.content])
       last.set(id, toMessages(message, id))
