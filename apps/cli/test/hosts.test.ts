@@ -188,6 +188,16 @@ describe('init for hosts', () => {
     expect(read(join(shell.root, '.claude/settings.json'))).toBe('{ broken')
   })
 
+  it('wires the other hosts where settings of one cannot be read', async () => {
+    const shell = createHome()
+    rmSync(join(shell.root, '.claude/settings.json'))
+    mkdirSync(join(shell.root, '.claude/settings.json'))
+    const { code, out } = await shell.run('init', '--target', 'claude,codex')
+    expect(code).toBe(3)
+    expect(out).toContain('EISDIR')
+    expect(read(join(shell.root, '.codex/config.toml'))).toContain('recall')
+  })
+
   it('asks a person before a file of somebody else is replaced, and puts it back', async () => {
     const argv = ['init', '--target', 'claude']
     const withRules = (answer: string | null) => {

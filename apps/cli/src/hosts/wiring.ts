@@ -11,8 +11,17 @@ export const machineOf = (io: Io): Surroundings => ({
   env: io.env,
   platform: process.platform,
   exists: existsSync,
-  readText: (path) => (existsSync(path) ? readFileSync(path, 'utf8') : null),
+  readText,
 })
+
+/** What cannot be read is told by the edit of that file. */
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}
 
 export const wiringOf = (
   io: Io,
