@@ -193,6 +193,24 @@ it.each(['my own rules', ''])('a file that is given up is replaced, and comes ba
   expect(readFileSync(path, 'utf8')).toBe('ours, changed by hand')
 })
 
+it('neither a file that was given up is lost, nor what was written since into the one in its place', async () => {
+  const home = await temporaryFolder()
+  const path = join(home, '.mine/rules.md')
+  const edits = [ownFile(path, 'ours')]
+  const options = { state: join(home, '.recall-state') }
+  write(home, { '.mine/rules.md': 'my own rules' })
+  const before = snapshot(home)
+  install('mine', edits, { ...options, replace: [path] })
+  write(home, { '.mine/rules.md': 'ours, changed by hand' })
+  const refused = { status: 'refused', byHand: expect.stringContaining('run this again') }
+  expect(uninstall('mine', edits, options)).toMatchObject([refused])
+  expect(readFileSync(path, 'utf8')).toBe('ours, changed by hand')
+  rmSync(join(home, '.mine'), { recursive: true })
+  expect(uninstall('mine', edits, options)).toMatchObject([{ status: 'restored' }])
+  expect(readFileSync(path, 'utf8')).toBe('my own rules')
+  expect(Object.keys(snapshot(home))).toEqual(Object.keys(before))
+})
+
 it('an install that was cut short is taken back too', async () => {
   const home = await temporaryFolder()
   write(home, { '.claude/settings.json': '{ "a": 1 }' })

@@ -134,11 +134,16 @@ function takeBack(
   const put = (bytes: Buffer | string | null, status: FileOutcome['status']): FileOutcome => {
     if (dryRun) return { path, status: bytes === null ? 'removed' : status }
     if (bytes === null) rmSync(path, { force: true })
-    else replaceBytes(path, bytes, now)
+    else {
+      createFolder(dirname(path))
+      replaceBytes(path, bytes, now)
+    }
     receipt.done(path)
     return { path, status: bytes === null ? 'removed' : status }
   }
+  const givenUp = entry && edit?.own ? receipt.originalOf(entry) : null
   if (now === null) {
+    if (givenUp !== null) return put(givenUp, 'restored')
     if (entry && !dryRun) receipt.done(path)
     return { path, status: 'absent' }
   }
@@ -150,6 +155,7 @@ function takeBack(
   if (!edit && left === text)
     throw new CannotEdit('it was changed since, and what was put into it is not known any more')
   if (left === text) {
+    if (givenUp !== null) return changedInPlaceOfTheirs(path)
     if (entry && !dryRun) receipt.done(path)
     const isTheirs = entry !== undefined && edit?.own === true
     return isTheirs
@@ -163,6 +169,14 @@ function takeBack(
   // A file that was there before the installation is not removed, even if only our part is left in it.
   return put(left === null && entry?.original !== undefined ? receipt.originalOf(entry) : left, 'edited')
 }
+
+/** Neither the file that a person gave up may be lost, nor what they wrote into ours since. */
+const changedInPlaceOfTheirs = (path: string): FileOutcome => ({
+  path,
+  status: 'refused',
+  reason: 'it was changed since recall wrote it in the place of another file',
+  byHand: `Keep what you need of ${path}, delete it, and run this again: the file from before comes back.`,
+})
 
 /** The folder in which a file really lies. */
 const folderOf = (path: string): string => dirname(existsSync(path) ? realpathSync(path) : path)
