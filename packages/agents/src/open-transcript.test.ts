@@ -171,7 +171,7 @@ it.each([
 it('reads markdown turns behind front matter, a title and rules', async () => {
   const { conversation, outline } = await open(
     'talk.md',
-    '---\nuser: ana\n# made by hand\n---\n# Ping\n\n---\n\nUser: ping\n\nAssistant: pong\n',
+    '--- \nuser: ana\n# made by hand\n--- \n# Ping\n\n---\n\nUser: ping\n\nAssistant: pong\n',
   )
   expect(outline).toEqual(['user: ping', 'assistant: pong'])
   expect(conversation.facts.title).toBe('Ping')

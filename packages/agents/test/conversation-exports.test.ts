@@ -205,6 +205,9 @@ describe('an export of ChatGPT', () => {
     const [after] = await readAll(await exportOf({ ...nameless, title: 'Other', current_node: 'c', mapping }))
     expect(before?.conversation.sessionId).toMatch(/^chat-[0-9a-f]{24}$/)
     expect(after?.conversation.sessionId).toBe(before?.conversation.sessionId)
+    const other = { ...nameless, create_time: 1_700_000_000 }
+    const ids = (await readAll(await exportOf(other, nameless))).map((each) => each.conversation.sessionId)
+    expect(ids).toEqual([expect.stringMatching(/^chat-[0-9a-f]{24}$/), before?.conversation.sessionId])
   })
 })
 

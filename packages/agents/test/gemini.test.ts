@@ -156,7 +156,7 @@ it('reads a chat of Gemini CLI as the log that it is', async () => {
       message(
         '2',
         'gemini',
-        [{ text: 'I look' }],
+        [{ text: 'he wants a look', thought: true }, { text: 'I look' }],
         tool('error', { result: [{ functionResponse: { response: { error: 'no such folder' } } }] }),
       ),
       {

@@ -347,6 +347,8 @@ it('names a helper’s conversation after its session and itself', async () => {
   )
   expect(conversation).toMatchObject({ sessionId: 's1/a77', parent: 's1' })
   expect(outline).toEqual(['user: explore the code', 'assistant: done'])
+  const nameless = await read(jsonLines(user('u1', 'explore', { isSidechain: true })), 'agent-a78.jsonl')
+  expect(nameless.conversation.sessionId).toBe('s1/a78')
 })
 
 it('does not take a helper’s prompt inside a session’s own transcript for a person’s words', async () => {
