@@ -25,9 +25,22 @@ export async function* everyEntry(
   { now, filter }: { now: number; filter?: Filter },
 ): AsyncGenerator<KeptEntry> {
   const query = { ...place, ...(filter ? { filter } : {}), ...oldestFirst, now }
-  for (let offset = 0; ; offset += pageSize) {
-    const page = await store.find({ ...query, limit: pageSize, offset })
-    for (const { entry } of page) yield entry
+  const pageAt = async (offset: number): Promise<Entry[]> =>
+    (await store.find({ ...query, limit: pageSize, offset })).map(({ entry }) => entry)
+  const seen = new Set<string>()
+  let last: string | undefined
+  for (let offset = 0; ; offset += pageSize - 1) {
+    let page = await pageAt(offset)
+    // What others write or delete meanwhile leaves its place: all that stood behind it moves up.
+    while (offset > 0 && !page.some(({ key }) => key === last)) {
+      offset = Math.max(0, offset - pageSize)
+      page = await pageAt(offset)
+    }
+    for (const entry of page.filter(({ key }) => !seen.has(key))) {
+      seen.add(entry.key)
+      yield entry
+    }
+    last = page.at(-1)?.key
     if (page.length < pageSize) break
   }
   // Every query reads all files of the archive, so it is read in one page.
