@@ -14,6 +14,7 @@ it('reads the events of a Copilot session', async () => {
       event('tool.execution_start', { toolCallId: 't', toolName: 'bash', arguments: { command: 'make' } }),
       event('tool.execution_complete', { toolCallId: 't', success: false, result: 'no' }),
       event('tool.execution_complete', { toolCallId: 'u', success: true, result: { content: 'yes' } }),
+      event('tool.execution_complete', { toolCallId: 'v', success: false, error: { message: 'too late' } }),
       event('assistant.message', { content: 'It fails.' }),
     ),
   )
@@ -23,6 +24,7 @@ it('reads the events of a Copilot session', async () => {
     'assistant: (uses bash)',
     'assistant: (result, failed) no',
     'assistant: (result) yes',
+    'assistant: (result, failed) too late',
     'assistant: It fails.',
   ])
 })

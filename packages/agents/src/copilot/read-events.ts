@@ -101,11 +101,16 @@ function toContent({ type, data }: Event, skip: Skip): ContentBlock[] {
     }
     case 'tool.execution_complete': {
       const failed = data.success === false ? { isError: true } : {}
-      const { result } = data
-      const output = isRecord(result) && typeof result.content === 'string' ? result.content : result
-      return [{ type: 'tool_result', toolUseId: id, content: toResultText(output), ...failed }]
+      return [{ type: 'tool_result', toolUseId: id, content: outputOf(data), ...failed }]
     }
     default:
       return []
   }
+}
+
+/** What a tool gave; a failed one has an error in its place. */
+function outputOf({ result, error }: Record<string, unknown>): string {
+  if (isRecord(result) && typeof result.content === 'string') return result.content
+  const message = isRecord(error) && typeof error.message === 'string' ? error.message : error
+  return toResultText(result ?? message)
 }
