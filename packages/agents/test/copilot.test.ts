@@ -33,7 +33,9 @@ it.each([
   [{ source: 'skill-pdf' }, 'assistant: (result) go on'],
   [{ source: 'system' }, 'assistant: (result) go on'],
   [{ isAutopilotContinuation: true }, 'assistant: (result) go on'],
+  [{ source: 'agent-a1' }, 'assistant: (result) go on'],
   [{ source: 'cli' }, 'user: go on'],
+  [{ source: 'agents' }, 'user: go on'],
   [{ source: 'systematic', isAutopilotContinuation: false }, 'user: go on'],
 ])('tells what Copilot says in the place of a person from what was typed: %j', async (more, turn) => {
   const { turns } = await readTranscript(
@@ -148,7 +150,7 @@ it('tells a helper of a Copilot session and the commands of a person from its pr
       event('system.message', { content: 'be good' }),
       event('user.message', { content: 'fix it' }),
       event('subagent.started', { agentName: 'looker' }, { agentId: 'a1' }),
-      event('user.message', { content: 'look into it' }, { agentId: 'a1' }),
+      event('user.message', { content: 'look into it', source: 'agent-a0' }, { agentId: 'a1' }),
       event('assistant.message', { content: 'looked' }, { agentId: 'a1' }),
       event('tool.user_requested', {
         toolCallId: 't',

@@ -68,14 +68,25 @@ const isSilent = (value: unknown): boolean =>
   isRecord(value) && typeof value.type === 'string' && silent.test(value.type) && isRecord(value.data)
 
 /** A helper's events stand among those of its session; the agent wrote its prompt. */
-const isOfPerson = ({ type, agentId, data }: Event): boolean =>
-  type === 'tool.user_requested' ||
-  (type === 'user.message' && typeof agentId !== 'string' && !isOfHost(data))
+const isOfPerson = (event: Event): boolean =>
+  event.type === 'tool.user_requested' ||
+  (event.type === 'user.message' && !isOfHelper(event) && !isOfHost(event))
 
-/** What the host says in a person's place: the text of a skill, or that the agent should go on by itself. */
-const isOfHost = ({ source, isAutopilotContinuation }: Record<string, unknown>): boolean =>
-  isAutopilotContinuation === true ||
-  (typeof source === 'string' && /^(?:skill-|autopilot|jit-instruction|system$)/.test(source))
+const isOfHelper = ({ agentId }: Event): boolean => typeof agentId === 'string'
+
+/**
+ * What is said in a person's place: the text of a skill, that the agent should go on by itself, or what another agent
+ * says to that of the session.
+ */
+function isOfHost(event: Event): boolean {
+  const { source, isAutopilotContinuation } = event.data
+  if (isAutopilotContinuation === true) return true
+  if (typeof source !== 'string') return false
+  return (
+    /^(?:skill-|autopilot|jit-instruction|system$)/.test(source) ||
+    (source.startsWith('agent-') && !isOfHelper(event))
+  )
+}
 
 async function withWholePrompt(event: Event, path: string, skip: Skip): Promise<Event> {
   const { content } = event.data
@@ -83,11 +94,12 @@ async function withWholePrompt(event: Event, path: string, skip: Skip): Promise<
   return { ...event, data: { content: await withPastedText(content, path, skip) } }
 }
 
-function toContent({ type, data }: Event, skip: Skip): ContentBlock[] {
+function toContent(event: Event, skip: Skip): ContentBlock[] {
+  const { type, data } = event
   const id = typeof data.toolCallId === 'string' ? data.toolCallId : ''
   switch (type) {
     case 'user.message':
-      if (!isOfHost(data)) return toContentBlocks(data.content, skip)
+      if (!isOfHost(event)) return toContentBlocks(data.content, skip)
       return [{ type: 'tool_result', toolUseId: '', content: toResultText(data.content) }]
     case 'assistant.message':
       return toContentBlocks(data.content, skip)
