@@ -11,7 +11,8 @@ import { type SessionName, sessionName } from './session-name.ts'
 type Event = Record<string, unknown> & { type: string; data: Record<string, unknown> }
 
 /** Events of which none says anything: what hooks, permissions and models did. */
-const silent = /^(?:hook|permission|system|model|subagent|abort|mcp|skill)\b/
+const silent =
+  /^(?:hook|permission|system|model|subagent|abort|mcp|skill|session|tool_search|external_tool)\b/
 
 /** Whether a JSON line can only come from the events of a Copilot session. */
 export function isCopilotEvent(value: unknown): value is Event {
