@@ -229,6 +229,20 @@ it('reads a slash command of OpenCode that a helper works on as what a person ty
   expect(outline(messages)).toEqual(['user: /review', 'assistant: (uses task) | (result) fine'])
 })
 
+it('takes what a plugin of OpenCode shows a person for no words of theirs', async () => {
+  const shown = { type: 'text', text: 'Running a skill', ignored: true }
+  const messages = await readSession(
+    [{ role: 'user' }, { ...shown, text: '12 tools pruned' }],
+    [{ role: 'user' }, shown, { type: 'text', text: 'fix it', ignored: false }],
+    [{ role: 'assistant' }, { type: 'text', text: 'Done.' }],
+  )
+  expect(outline(messages)).toEqual([
+    'assistant: (result) 12 tools pruned',
+    'user: fix it',
+    'assistant: Done.',
+  ])
+})
+
 it('leaves a mark of pictures and documents given to OpenCode, and none of files that were named', async () => {
   const file = (mime: unknown) => ({ type: 'file', mime, filename: 'a', url: 'data:' })
   const messages = await readSession(

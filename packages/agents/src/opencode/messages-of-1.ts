@@ -29,18 +29,24 @@ function reader(query: Query, skip: Skip): (row: Row) => Message[] {
       objectIn(part.data),
     )
     if (parts.some(({ text, synthetic }) => synthetic === true && text === commandNotice)) notices.add(row.id)
-    const content = parts.flatMap((part) => toBlocks(part, skip))
-    if (content.length === 0) return []
+    const blocks = parts.flatMap((part) => toBlocks(part, skip))
+    if (blocks.length === 0) return []
     const at = toInstant(row.time_created)
     const message: Message = {
       id: String(row.id),
-      role: data.role,
-      content: data.summary === true ? [compacted] : content,
+      ...saidIn(data.role, data.summary === true ? [compacted] : blocks),
       ...(at === undefined ? {} : { at }),
     }
     const ran = notices.has(data.parentID) ? ranIn(parts) : undefined
     return ran === undefined ? [message] : commandOf(message, ran.command, ran.output)
   }
+}
+
+/** What a person typed alone; a message of theirs in which nothing was typed is output. */
+function saidIn(role: Message['role'], content: readonly ContentBlock[]): Pick<Message, 'role' | 'content'> {
+  const typed = content.filter(({ type }) => type === 'text')
+  if (role === 'user' && typed.length > 0) return { role, content: typed }
+  return { role: 'assistant', content: [...content] }
 }
 
 /** The command that a person ran is all that is in its message; an answer of the agent has more parts. */
@@ -59,7 +65,10 @@ function toBlocks(part: Record<string, unknown>, skip: Skip): ContentBlock[] {
   }
   // Synthetic texts were inserted by the host.
   if (part.type === 'text' && typeof part.text === 'string' && part.synthetic !== true) {
-    return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
+    if (part.text.trim() === '') return []
+    // What a plugin shows the person is no part of what is said to the agent.
+    if (part.ignored === true) return [{ type: 'tool_result', toolUseId: '', content: part.text }]
+    return [{ type: 'text', text: part.text }]
   }
   // A slash command that a helper works on. What was typed behind it stands only in the words for the helper.
   if (part.type === 'subtask' && typeof part.command === 'string')
