@@ -305,6 +305,7 @@ describe('a session of OpenCode 2', () => {
       })}
       ${said(5, 'shell', { command: 'make', status: 'exited', output: { output: 'built\n', size: 6 } })}
       ${said(6, 'shell', { command: 'make -n', status: 'running' })}
+      ${said(13, 'shell', { callID: 'c', command: 'ls', output: 'pool.ts' })}
       ${said(7, 'compaction', { status: 'completed', summary: 'We looked.', recent: '' })}
       ${said(8, 'compaction', { status: 'failed', error: { type: 'unknown', message: 'no' } })}
       ${said(9, 'skill', { skill: 's', name: 's', text: 'do it so' })}
@@ -322,6 +323,8 @@ describe('a session of OpenCode 2', () => {
       'assistant: (result) ',
       'assistant: (result) [compacted]',
       'assistant: It leaked.',
+      'user: ! ls',
+      'assistant: (result) pool.ts',
     ])
     expect(conversation.facts.skipped).toEqual({})
     expect(messages[0]).toMatchObject({ id: 'm1', at: '2025-11-20T00:53:20.000Z' })

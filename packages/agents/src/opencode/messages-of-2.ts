@@ -52,8 +52,11 @@ function readMessage(row: Row, skip: Skip): Message[] {
 
 const saysSomething = ({ content }: Message): boolean => content.length > 0
 
-const outputIn = (printed: unknown): string =>
-  isRecord(printed) && typeof printed.output === 'string' ? printed.output : ''
+/** What a command printed; early versions keep the text alone. */
+function outputIn(printed: unknown): string {
+  const output = isRecord(printed) ? printed.output : printed
+  return typeof output === 'string' ? output : ''
+}
 
 function typedIn({ text, files }: Record<string, unknown>, skip: Skip): ContentBlock[] {
   const attached = Array.isArray(files) ? files : []
