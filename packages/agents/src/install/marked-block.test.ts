@@ -30,3 +30,12 @@ it('goes with the empty line before it, and leaves the lines around it', () => {
     expect(edit.remove(edit.add(text)) ?? '').toMatch(text.trim() === '' ? /^$/ : /^mine\n*$/)
   expect(edit.remove(`${block}\nmine\n`)).toBe('mine\n')
 })
+
+it.each([
+  ['mine', '\n\n', '\n'],
+  ['mine\n', '\n', '\n'],
+  ['mine\r\n', '\r\n', '\r\n'],
+  ['\n', '', '\n'],
+])('stands on lines of its own behind %j, and an empty line before it', (text, gap, eol) => {
+  expect(edit.add(text)).toBe(`${text}${gap}${block.replaceAll('\n', eol)}${eol}`)
+})
