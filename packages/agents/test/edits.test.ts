@@ -313,6 +313,14 @@ it('adds to YAML lists of any form and takes the items out again', () => {
   }
 })
 
+it.each([
+  ['read: # files to read\nmodel: m\n', 'read: ["/m/a.md", "/m/b.md"] # files to read\nmodel: m\n'],
+  ['read: ~\n', 'read: ["/m/a.md", "/m/b.md"]\n'],
+  ['read: null # none\n', 'read: ["/m/a.md", "/m/b.md"] # none\n'],
+])('fills a YAML list that is empty in another form: %j', (text, filled) => {
+  expect(yamlList('x', 'read', ['/m/a.md', '/m/b.md']).add(text)).toBe(filled)
+})
+
 it('takes a file of the person for none of ours because it has the name of one', () => {
   const edit = yamlList('x', 'read', ['/m/protocol.md', '/m/a.md'])
   const mine = 'read:\n  - /mine/a.md\n'

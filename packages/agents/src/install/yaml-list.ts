@@ -65,12 +65,15 @@ export function yamlList(path: string, key: string, items: readonly string[]): F
 function addItem(body: string, key: string, item: string, eol: string): string {
   const node = memberOf(open(body), key)
   const written = JSON.stringify(item)
-  if (node === undefined || (isScalar(node) && node.value === null)) {
+  const isNull = isScalar(node) && node.value === null
+  const alone = new RegExp(`^${key}:[ \\t]*(?:\\r?\\n|$)`, 'm')
+  if (node === undefined || (isNull && alone.test(body))) {
     // A key without a value has nothing to keep and is replaced.
-    const rest = node === undefined ? body : body.replace(new RegExp(`^${key}:[ \\t]*(?:\\r?\\n|$)`, 'm'), '')
+    const rest = node === undefined ? body : body.replace(alone, '')
     return `${rest}${rest.endsWith('\n') || rest === '' ? '' : eol}${key}:${eol}  - ${written}${eol}`
   }
   const [start, end] = rangeOf(node)
+  if (isNull) return `${body.slice(0, start)}[${written}]${start === end ? ' ' : ''}${body.slice(end)}`
   if (isScalar(node))
     return `${body.slice(0, start)}[${JSON.stringify(node.value)}, ${written}]${body.slice(end)}`
   if (node.flow) {
