@@ -7,7 +7,7 @@ import { createMessageIds } from '../reading/message-ids.ts'
 import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
 import { firstValue, readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'
-import { withoutHookContext } from './hook-context.ts'
+import { isSaidByHost, typedIn } from './prompt-text.ts'
 
 /** Whether a JSON line can only come from a chat of Gemini CLI: an answer, or the line that names the session. */
 export function isChatLine(value: unknown): boolean {
@@ -35,9 +35,6 @@ function isChatMessage(value: unknown): value is ChatMessage {
   return isRecord(value) && typeof value.type === 'string' && 'content' in value
 }
 
-/** Text that the host inserts into the person's messages; nobody typed it. */
-const injected =
-  /^\s*(?:<(?:session_context|hook_context|state_snapshot)\b|This is the Gemini CLI\. We are setting up the context for our chat\.)/
 /** The files that a prompt names, which older versions put behind it. */
 const namedFiles = /\n--- Content from referenced files ---\n([\s\S]*?)(?:\n--- End of content ---\s*)?$/
 const commandFrame: CommandFrame = [
@@ -160,6 +157,7 @@ function toMessages(message: ChatMessage, id: string): Message[] {
   // `displayContent` is what was typed; `content` is what the host made of it for the model, with whole files, say.
   const text = textOf((isUser && message.displayContent) || message.content, isUser)
   const toolCalls = Array.isArray(message.toolCalls) ? message.toolCalls.filter(isRecord) : []
+  if (isUser && isSaidByHost(text)) return [outputOfHost(id, text, message)]
   const isSaid = isUser && text.trim() !== ''
   // The list of calls holds more than the parts of the content that requested them.
   const tools =
@@ -169,15 +167,22 @@ function toMessages(message: ChatMessage, id: string): Message[] {
     ...(isSaid ? [] : tools),
   ]
   if (content.length === 0) return []
-  const at = toInstant(message.timestamp)
-  const told: Message = {
-    id,
-    role: isSaid ? 'user' : 'assistant',
-    content,
-    ...(at === undefined ? {} : { at }),
-  }
+  const told: Message = { id, role: isSaid ? 'user' : 'assistant', content, ...timeOf(message) }
   return ranCommand(told, commandFrame) ?? withFilesApart(told, text)
 }
+
+const timeOf = ({ timestamp }: ChatMessage): Pick<Message, 'at'> => {
+  const at = toInstant(timestamp)
+  return at === undefined ? {} : { at }
+}
+
+/** What the host says in the place of a person. */
+const outputOfHost = (id: string, text: string, message: ChatMessage): Message => ({
+  id,
+  role: 'assistant',
+  content: [{ type: 'tool_result', toolUseId: '', content: text }],
+  ...timeOf(message),
+})
 
 /** What was typed, then the files that it names, as output. */
 function withFilesApart(told: Message, text: string): Message[] {
@@ -241,7 +246,7 @@ function textOf(content: unknown, isUser: boolean): string {
       if (typeof part === 'string') return part
       return isRecord(part) && typeof part.text === 'string' && part.thought !== true ? part.text : ''
     })
-    .map((text) => (isUser ? withoutHookContext(text) : text))
-    .filter((text) => text !== '' && !(isUser && injected.test(text)))
+    .map((text) => (isUser ? typedIn(text) : text))
+    .filter((text) => text !== '')
     .join('\n')
 }

@@ -1,0 +1,22 @@
+import { withoutHookContext } from './hook-context.ts'
+
+/** Text that the host inserts into the person's messages: where they work, and what happens to be open there. */
+const injected =
+  /^\s*(?:<(?:session_context|hook_context|state_snapshot)\b|This is the Gemini CLI\. We are setting up the context for our chat\.|Here is (?:the user's editor context as a JSON object|a summary of changes in the user's editor context, in JSON format)\. This is for your information only\.|- \*\*Workspace Directories:\*\*\n)/
+
+/** What a person typed while the agent worked, and the host's words around it. */
+const steering =
+  /^User (?:steering update|hints):\n<user_input>\n([\s\S]*)\n<\/user_input>\n+Internal instruction: /
+
+/** What was typed of a part of a message; empty when nothing was. */
+export function typedIn(part: string): string {
+  const text = withoutHookContext(part)
+  if (injected.test(text)) return ''
+  return steering.exec(text)?.[1] ?? text
+}
+
+/** Whether the host says something in the place of a person: that the agent goes in circles, or what a process printed. */
+export const isSaidByHost = (text: string): boolean =>
+  /^(?:System: Potential loop detected\. Details: |Background execution update:\n<background_output>\n)/.test(
+    text,
+  )
