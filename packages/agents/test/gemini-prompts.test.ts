@@ -49,3 +49,33 @@ it.each([
     'assistant: hm',
   ])
 })
+
+it('reads a prompt once when Gemini CLI shows it again with what lets the agent go on', async () => {
+  const go = { displayContent: [{ text: 'fix it' }] }
+  const command = { displayContent: [{ text: '/fix' }] }
+  expect(
+    await turnsOf(
+      message('user', 'fix it'),
+      message('gemini', 'Done.'),
+      message('user', '', { content: [{ functionResponse: { id: 'c', response: { output: 'x' } } }] }),
+      message('user', 'The tests fail.', go),
+      message('gemini', 'Fixed.'),
+      message('user', 'Please continue.', go),
+      message('user', 'fix it'),
+      message('user', 'fix it\n<the file>', go),
+      message('user', 'Fix the branch a.', command),
+      message('user', 'Fix the branch b.', command),
+    ),
+  ).toEqual([
+    'user: fix it',
+    'assistant: Done.',
+    'assistant: (result) x',
+    'assistant: (result) The tests fail.',
+    'assistant: Fixed.',
+    'assistant: (result) Please continue.',
+    'user: fix it',
+    'user: fix it',
+    'user: /fix',
+    'user: /fix',
+  ])
+})

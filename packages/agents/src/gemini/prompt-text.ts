@@ -20,3 +20,25 @@ export const isSaidByHost = (text: string): boolean =>
   /^(?:System: Potential loop detected\. Details: |Background execution update:\n<background_output>\n)/.test(
     text,
   )
+
+export interface Prompt {
+  /** What was typed, as the host shows it; empty in what is no prompt. */
+  shown: string
+  /** What the host made of it for the model. */
+  told: string
+}
+
+/**
+ * Tells which prompts, asked about in their order, no person sent: when a hook, or the host itself, lets the agent go
+ * on, that is logged as another prompt, with what was typed last as what it shows.
+ */
+export function createContinuations(): (prompt: Prompt) => boolean {
+  let last = ''
+  return ({ shown, told }) => {
+    if (shown === '') return false
+    // A command begins with a slash; what it stands for may be another text each time.
+    const isContinued = shown === last && !shown.startsWith('/') && !told.includes(shown)
+    last = shown
+    return isContinued
+  }
+}

@@ -7,7 +7,7 @@ import { createMessageIds } from '../reading/message-ids.ts'
 import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
 import { firstValue, readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'
-import { isSaidByHost, typedIn } from './prompt-text.ts'
+import { createContinuations, isSaidByHost, type Prompt, typedIn } from './prompt-text.ts'
 
 /** Whether a JSON line can only come from a chat of Gemini CLI: an answer, or the line that names the session. */
 export function isChatLine(value: unknown): boolean {
@@ -124,17 +124,23 @@ function* documentOf(messages: readonly unknown[], facts: ConversationFacts): Ge
 
 /** Collects the last state of each message, in the order of first appearance. */
 function createChatLog() {
-  const last = new Map<string, Message[]>()
+  const last = new Map<string, { messages: Message[]; prompt: Prompt }>()
   const idOf = createMessageIds()
   return {
-    isEmpty: (): boolean => [...last.values()].every((messages) => messages.length === 0),
+    isEmpty: (): boolean => [...last.values()].every(({ messages }) => messages.length === 0),
     add(message: ChatMessage): void {
       const id = asId(message.id) ?? idOf([message.type, message.content])
-      last.set(id, toMessages(message, id))
+      last.set(id, { messages: toMessages(message, id), prompt: promptIn(message) })
     },
     *messages(): Generator<Message, void> {
       const answered = new Set<string>()
-      for (const message of [...last.values()].flat()) {
+      const isContinued = createContinuations()
+      const told = [...last.values()].flatMap(({ messages, prompt }) =>
+        isContinued(prompt)
+          ? messages.slice(0, 1).map((each) => ({ ...each, ...asOutput(prompt.told) }))
+          : messages,
+      )
+      for (const message of told) {
         const content = message.content.filter((block) => isFirstAnswer(block, answered))
         if (content.length > 0) yield { ...message, content }
       }
@@ -157,7 +163,7 @@ function toMessages(message: ChatMessage, id: string): Message[] {
   // `displayContent` is what was typed; `content` is what the host made of it for the model, with whole files, say.
   const text = textOf((isUser && message.displayContent) || message.content, isUser)
   const toolCalls = Array.isArray(message.toolCalls) ? message.toolCalls.filter(isRecord) : []
-  if (isUser && isSaidByHost(text)) return [outputOfHost(id, text, message)]
+  if (isUser && isSaidByHost(text)) return [{ id, ...asOutput(text), ...timeOf(message) }]
   const isSaid = isUser && text.trim() !== ''
   // The list of calls holds more than the parts of the content that requested them.
   const tools =
@@ -177,12 +183,16 @@ const timeOf = ({ timestamp }: ChatMessage): Pick<Message, 'at'> => {
 }
 
 /** What the host says in the place of a person. */
-const outputOfHost = (id: string, text: string, message: ChatMessage): Message => ({
-  id,
+const asOutput = (text: string): Pick<Message, 'role' | 'content'> => ({
   role: 'assistant',
   content: [{ type: 'tool_result', toolUseId: '', content: text }],
-  ...timeOf(message),
 })
+
+function promptIn({ type, content, displayContent }: ChatMessage): Prompt {
+  if (type !== 'user') return { shown: '', told: '' }
+  const told = textOf(content, true)
+  return { shown: displayContent ? textOf(displayContent, true) : told, told }
+}
 
 /** What was typed, then the files that it names, as output. */
 function withFilesApart(told: Message, text: string): Message[] {
