@@ -41,6 +41,7 @@ it('finds what was typed while Gemini CLI worked among the words of the host', a
 
 it.each([
   'System: Potential loop detected. Details: Repetitive patterns identified. Please take a step back.',
+  'User has manually exited Plan Mode. Switching to YOLO mode (all tool calls auto-approved).',
   'Background execution update:\n<background_output>\ndone\n</background_output>\n\nA previously backgrounded …',
 ])('takes what Gemini CLI says in the place of a person for output: %j', async (text) => {
   expect(await turnsOf(message('user', 'go'), message('user', text), message('gemini', 'hm'))).toEqual([

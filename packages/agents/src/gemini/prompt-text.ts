@@ -15,11 +15,14 @@ export function typedIn(part: string): string {
   return steering.exec(text)?.[1] ?? text
 }
 
-/** Whether the host says something in the place of a person: that the agent goes in circles, or what a process printed. */
-export const isSaidByHost = (text: string): boolean =>
-  /^(?:System: Potential loop detected\. Details: |Background execution update:\n<background_output>\n)/.test(
-    text,
-  )
+/** What the host says in the place of a person: that the agent goes in circles, and what happens beside it. */
+const saidByHost = [
+  /^System: Potential loop detected\. Details: /,
+  /^Background execution update:\n<background_output>\n/,
+  /^User has manually exited Plan Mode\. Switching to [^\n]*$/,
+]
+
+export const isSaidByHost = (text: string): boolean => saidByHost.some((each) => each.test(text))
 
 export interface Prompt {
   /** What was typed, as the host shows it; empty in what is no prompt. */
