@@ -293,6 +293,13 @@ it.each(['[mcp]\nrecall = { command = "recall" }\n', 'mcp.recall.command = "reca
   },
 )
 
+it.each([
+  ['model = "m"', 'model = "m"\n\n[mcp.recall]\ncommand = "recall"\n'],
+  ['model = "m"\r\n', 'model = "m"\r\n\r\n[mcp.recall]\r\ncommand = "recall"\r\n'],
+])('writes our table behind an empty line, whatever a TOML file ends with: %j', (text, written) => {
+  expect(tomlTable('x', ['mcp', 'recall'], { command: 'recall' }).add(text)).toBe(written)
+})
+
 it('adds to YAML lists of any form and takes the items out again', () => {
   const edit = yamlList('x', 'read', ['/m/a.md', '/m/b.md'])
   for (const text of [
