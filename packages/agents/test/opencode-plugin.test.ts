@@ -162,6 +162,13 @@ describe('a prompt in OpenCode', () => {
     ])
   })
 
+  it('is not what a plugin shows the person', async () => {
+    const hooks = await openCodePlugin(await temporaryFolder(), echo)
+    const parts = [{ id: 'prt_1', type: 'text', text: '12 results of the pool pruned', ignored: true }]
+    await hooks['chat.message']({ sessionID: 's' }, { message: { id: 'm' }, parts })
+    expect(parts).toHaveLength(1)
+  })
+
   it.each([
     ['nothing is found', 'how are you?', true],
     ['nobody asked for it', 'where is the pool?', false],

@@ -98,7 +98,7 @@ const server = async ({ directory }) => {
       if (context) output.system[0] = context + '\\n\\n' + (output.system[0] ?? '')
     },
     'chat.message': async ({ sessionID }, { message, parts }) => {
-      const typed = parts.filter(({ type, synthetic }) => type === 'text' && !synthetic)
+      const typed = parts.filter(({ type, synthetic, ignored }) => type === 'text' && !synthetic && !ignored)
       const found = await sessions.lookUp(sessionID, typed.map(({ text }) => text).join('\\n'))
       if (!found) return
       // Parts are in the order of their ids; a synthetic one is shown to nobody.
