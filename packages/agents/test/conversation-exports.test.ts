@@ -180,6 +180,17 @@ describe('an export of ChatGPT', () => {
     ])
   })
 
+  it('keeps a turn of nothing but a document', async () => {
+    const attached = { metadata: { attachments: [{ name: 'leak.pdf', mime_type: 'application/pdf' }] } }
+    const mapping = {
+      a: { parent: null, message: said('user', '', attached) },
+      b: { parent: 'a', message: said('user', 'what is in it?', attached) },
+      c: { parent: 'b', message: said('assistant', '', attached) },
+    }
+    const [found] = await readAll(await exportOf({ mapping, current_node: 'c' }))
+    expect(outline(found?.messages ?? [])).toEqual(['user: [document]', 'user: what is in it?'])
+  })
+
   it('follows the branch with the latest message where none is called the current one', async () => {
     const { current_node, ...without } = chatgpt
     const [found] = await readAll(await exportOf(without))

@@ -39,7 +39,14 @@ function toTurn(message: Record<string, unknown>, skip: Skip): Pick<Message, 'ro
   const isHidden =
     isRecord(message.metadata) && message.metadata.is_visually_hidden_from_conversation === true
   if (isHidden || (role !== 'user' && role !== 'assistant' && role !== 'tool')) return null
-  const content: ContentBlock[] = toBlocks(message, role, skip)
+  const blocks = toBlocks(message, role, skip)
+  const content = blocks.length === 0 && role === 'user' ? attachedTo(message) : blocks
   if (content.length === 0) return null
   return { role: role === 'user' ? 'user' : 'assistant', content }
+}
+
+/** A turn of nothing but documents has a mark of each. */
+function attachedTo({ metadata }: Record<string, unknown>): ContentBlock[] {
+  const attached = isRecord(metadata) && Array.isArray(metadata.attachments) ? metadata.attachments : []
+  return attached.map(() => ({ type: 'text', text: '[document]' }))
 }
