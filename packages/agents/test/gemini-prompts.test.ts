@@ -56,6 +56,7 @@ it('reads a prompt once when Gemini CLI shows it again with what lets the agent 
   const command = { displayContent: [{ text: '/fix' }] }
   expect(
     await turnsOf(
+      message('user', 'hello'),
       message('user', 'fix it'),
       message('gemini', 'Done.'),
       message('user', '', { content: [{ functionResponse: { id: 'c', response: { output: 'x' } } }] }),
@@ -68,6 +69,7 @@ it('reads a prompt once when Gemini CLI shows it again with what lets the agent 
       message('user', 'Fix the branch b.', command),
     ),
   ).toEqual([
+    'user: hello',
     'user: fix it',
     'assistant: Done.',
     'assistant: (result) x',

@@ -211,6 +211,17 @@ it('neither a file that was given up is lost, nor what was written since into th
   expect(Object.keys(snapshot(home))).toEqual(Object.keys(before))
 })
 
+it('settings that a person deleted since stay deleted', async () => {
+  const home = await temporaryFolder()
+  write(home, { '.claude/settings.json': '{ "model": "opus" }' })
+  const { install, uninstall } = setUp(home, targets.find(({ name }) => name === 'claude') as Target)
+  install()
+  rmSync(join(home, '.claude/settings.json'))
+  uninstall()
+  expect(existsSync(join(home, '.claude/settings.json'))).toBe(false)
+  expect(installedNames(join(home, '.recall-state'))).toEqual([])
+})
+
 it('an install that was cut short is taken back too', async () => {
   const home = await temporaryFolder()
   write(home, { '.claude/settings.json': '{ "a": 1 }' })

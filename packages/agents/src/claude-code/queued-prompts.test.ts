@@ -9,7 +9,7 @@ const operation = (name: string, content?: string) => ({
   sessionId: 's1',
   content,
 })
-const content = [{ type: 'text', text }, { type: 'image' }]
+const content = [{ type: 'text', text }, { type: 'image' }, { type: 'document' }]
 const attachment = {
   type: 'attachment',
   uuid: 'q1',
@@ -28,6 +28,7 @@ it.each([
   expect(messages.flatMap((message) => message.content)).toEqual([
     { type: 'text', text },
     { type: 'text', text: '[image]' },
+    { type: 'text', text: '[document]' },
   ])
   expect(messages.every(({ role }) => role === 'user')).toBe(true)
   expect(conversation.facts.skipped).toEqual({})

@@ -19,6 +19,7 @@ it('keeps tags that a person wrote: unknown, unclosed or in code', () => {
     'see `<system-reminder>x</system-reminder>` in the log',
     'see ``<system-reminder>x</system-reminder>`` in the log',
     'see `` ` <system-reminder>x</system-reminder> ` `` in the log',
+    'see `a``<system-reminder>x</system-reminder>``b` in the log',
     '```\n<bash-stdout>1</bash-stdout>\n```',
     'a < b and c > d',
   ]) {
