@@ -176,6 +176,19 @@ describe('init for hosts', () => {
     expect(existsSync(join(shell.root, '.recall/memory/MEMORY.md'))).toBe(true)
   })
 
+  it('touches nothing of a memory that was there before the agents, not even to purge it', async () => {
+    const shell = createHome()
+    await shell.run('init', '--root', join(shell.root, '.recall'))
+    const memory = join(shell.root, '.recall/memory')
+    mkdirSync(join(memory, '.recall'), { recursive: true })
+    writeFileSync(join(memory, '.recall/tombstones.jsonl'), '{}\n')
+    const before = filesIn(memory)
+    await shell.run('init', '--target', 'claude')
+    const { out } = await shell.run('uninit', '--purge', '--yes')
+    expect(out).toContain('it was there before')
+    expect(filesIn(memory)).toEqual(before)
+  })
+
   it('leaves alone what does not parse, says what to put in by hand, and fails', async () => {
     const shell = createHome()
     writeFileSync(join(shell.root, '.claude/settings.json'), '{ broken')
