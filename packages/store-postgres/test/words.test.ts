@@ -88,6 +88,8 @@ describe.each(engines)('%s', (_, open) => {
     await emptyTables(engine.database)
     expect(await found(notes, 'haus verkaufen', 'german')).toEqual([notes[0]])
     expect(await found(notes, "kam 'der' zug", 'german')).toEqual([notes[1]])
+    expect(await found(notes, 'zug\u0000haus', 'german')).toHaveLength(2)
+    expect(await found(notes, '\u0000', 'german')).toEqual([])
   })
 
   it('refuses words that were made by another configuration', async () => {

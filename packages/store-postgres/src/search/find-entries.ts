@@ -15,6 +15,7 @@ import { type Database, rowsOf } from '../engines/database.ts'
 import { inPlace, isEligible } from '../entries/conditions.ts'
 import { type EntryRow, entryOf, foundEntry, refuseTooLarge, wholeEntry } from '../entries/rows.ts'
 import type { Shelf } from '../entries/shelf.ts'
+import { storableText } from '../entries/storable-text.ts'
 import { storableVector } from '../entries/storable-vector.ts'
 import { unitTexts } from '../entries/unit-rows.ts'
 import { searchTerms } from '../entries/words.ts'
@@ -77,7 +78,7 @@ async function termsOf(database: Database, text: string, { textConfiguration }: 
   if (textConfiguration === null || text === '') return searchTerms(text).slice(0, mostTerms)
   const rows = await rowsOf<{ lexeme: string }>(
     database,
-    sql`select lexeme from unnest(to_tsvector(${textConfiguration}::regconfig, ${text}))`,
+    sql`select lexeme from unnest(to_tsvector(${textConfiguration}::regconfig, ${storableText(text)}))`,
   )
   return rows.map(({ lexeme }) => lexeme).slice(0, mostTerms)
 }
