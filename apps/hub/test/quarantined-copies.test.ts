@@ -87,6 +87,21 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     expect((await admin.search(lesson('redis'))).map(({ id }) => id)).not.toContain(again)
     expect((await thief.search(lesson('redis'))).map(({ id }) => id)).toContain(again)
     expect(await stateOf(other)).toEqual([0, null])
+    const readBy = ({ key }: TestAgent) => hub.request('GET', `/api/v1/memory/${again}`, { key })
+    expect([(await readBy(ada)).status, (await readBy(thief)).status]).toEqual([404, 200])
+  })
+
+  it('are related to nothing but for their author, where that repeats it', async () => {
+    const good = await save(ada)
+    const hidden = await save(thief)
+    await decide(`quarantine/${hidden}`)
+    const again = await save(thief)
+    await database().update(memories).set({ duplicateOf: hidden }).where(eq(memories.id, again))
+    const relatedFor = async (reader: TestAgent) => (await reader.get(good)).related.map(({ id }) => id)
+    expect([await relatedFor(ada), (await relatedFor(thief)).toSorted()]).toEqual([
+      [],
+      [hidden, again].toSorted(),
+    ])
   })
 
   it.each(['memory', 'agent'] as const)(

@@ -9,6 +9,7 @@ import { callReferring, changeMemories, refersToDeleted, rowsAtOnce } from '../t
 import { countedCitations } from '../trust/counted-citations.ts'
 import { type Decision, noteDecision } from '../trust/decisions.ts'
 import { copiesOf, otherOriginal, repeatsOnly } from '../trust/freed-copies.ts'
+import { isHidden } from '../trust/originals.ts'
 import { wordsDigest } from './words-digest.ts'
 
 type Reader = Pick<Principal, 'id'>
@@ -30,14 +31,14 @@ async function findMemory({ database, call }: Hub, reader: Reader, id: string) {
         tags: memories.tags,
         sourceUrl: memories.sourceUrl,
         createdAt: memories.createdAt,
-        quality: memories.quality,
+        isHidden: sql<boolean>`${isHidden('memories')}`,
         deletedAt: memories.deletedAt,
       })
       .from(memories)
       .innerJoin(agents, eq(agents.id, memories.agentId))
       .where(isNamed(id)),
   )
-  if (!row || (row.quality <= -2 && row.agentId !== reader.id)) throw notFound(`memory ${id}`)
+  if (!row || (row.isHidden && row.agentId !== reader.id)) throw notFound(`memory ${id}`)
   if (row.deletedAt) {
     throw new MemoryError(
       `memory ${row.shortId} was deleted by its author; that it was there is kept`,
@@ -84,7 +85,7 @@ const relatedTo = ({ database }: Hub, reader: Reader, id: string): Promise<Relat
       ), seen as (
         select m.id, m.short_id, l.relation, l.similarity, m.quality < 0 and m.agent_id <> ${reader.id}::uuid as low
         from linked as l join memories m on m.id = l.other
-        where m.deleted_at is null and (m.quality > -2 or m.agent_id = ${reader.id}::uuid)
+        where m.deleted_at is null and (not ${isHidden('m')} or m.agent_id = ${reader.id}::uuid)
       ), placed as (
         select *, row_number() over (partition by low order by similarity desc nulls last, id) as place from seen
       )
@@ -168,9 +169,9 @@ async function removeMemory(
     .set({ duplicateOf: otherOriginal(hub, gone) })
     .where(copiesOf(gone))
   await transaction.update(memories).set({ quality: 0 }).where(repeatsOnly(hub, gone))
-  const isHidden = locked !== undefined && locked.quality <= -2
+  const wasHidden = locked !== undefined && locked.quality <= -2
   const isCited = (await transaction.$count(citations, eq(citations.memoryId, id))) > 0
-  if (isCited || (isHidden && !(await isDisabled(transaction, authorId)))) {
+  if (isCited || (wasHidden && !(await isDisabled(transaction, authorId)))) {
     await transaction
       .update(memories)
       .set({
@@ -180,13 +181,13 @@ async function removeMemory(
         embedding: null,
         nextEmbedding: null,
         deletedAt: new Date(hub.clock()),
-        ...(isHidden ? { wordsDigest: wordsDigest(authorId, content) } : {}),
+        ...(wasHidden ? { wordsDigest: wordsDigest(authorId, content) } : {}),
       })
       .where(and(eq(memories.id, id), isNull(memories.deletedAt)))
     return 'tombstone'
   }
   // What its author repeated stayed a copy of it.
-  if (isHidden)
+  if (wasHidden)
     await transaction.update(memories).set({ duplicateOf: null }).where(eq(memories.duplicateOf, id))
   await transaction.delete(memories).where(eq(memories.id, id))
   return 'deleted'
