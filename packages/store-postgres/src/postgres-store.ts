@@ -15,6 +15,7 @@ import { and, arrayContains, eq, inArray, is, lt, type SQL, sql } from 'drizzle-
 import { PgDatabase } from 'drizzle-orm/pg-core'
 import type { Database } from './engines/database.ts'
 import { asMemoryErrors } from './engines/postgres-errors.ts'
+import { timeLimit } from './engines/time-limit.ts'
 import { entryId, placeId } from './entries/address.ts'
 import { inPlace, isAt, isExpired, isLive } from './entries/conditions.ts'
 import { addressOf, inLockOrder, inRuns } from './entries/group-changes.ts'
@@ -60,11 +61,12 @@ export type PostgresStore = MemoryStore & { readonly cold: ColdStore }
  * Creates a store on the entries table of a migrated database. Old episodes are archived in the same table, in places
  * of their own. Any number of stores, in any number of processes, may share one database.
  *
- * @throws MemoryError INVALID_INPUT when given no database
+ * @throws MemoryError INVALID_INPUT when given no database, or a time that is none
  */
 export function createPostgresStore(database: Database, options: PostgresStoreOptions = {}): PostgresStore {
   requireDatabase(database)
-  const { name = 'postgres', tenant = '', durable = true, timeoutMs, close = async () => {} } = options
+  const { name = 'postgres', tenant = '', durable = true, close = async () => {} } = options
+  const timeoutMs = options.timeoutMs === undefined ? undefined : timeLimit(options.timeoutMs)
   const { textConfiguration = null, quotas = {}, answerBytes = Number.POSITIVE_INFINITY } = options
   const current: Shelf = { tenant, archived: false, textConfiguration, quotas, answerBytes }
   const shelves = { current, archive: { ...current, archived: true } }

@@ -13,6 +13,7 @@ import { parse } from 'postgres-array'
 import type { Database } from './engines/database.ts'
 import { asMemoryErrors } from './engines/postgres-errors.ts'
 import { keepTextConfiguration } from './engines/text-configuration.ts'
+import { timeLimit } from './engines/time-limit.ts'
 import { migrate } from './migrate.ts'
 import { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
 import { createVectorIndexes, type VectorColumn } from './search/vector-index.ts'
@@ -44,17 +45,12 @@ const defaultTimeoutMs = 10_000
  * Opens a pool of connections to a server.
  *
  * @throws MemoryError UNAVAILABLE when tables or indexes have to be made and the server cannot be reached, NOT_SUPPORTED
- * when they have to be made and cannot be there, INVALID_INPUT when the url is none or the number of connections is
+ * when they have to be made and cannot be there, INVALID_INPUT when the url is none, or the number of connections, or
+ * the time
  */
 export async function openPostgres(options: PostgresOptions): Promise<OpenDatabase> {
-  const {
-    url,
-    connections = 10,
-    timeoutMs = defaultTimeoutMs,
-    migrations = true,
-    indexed = [],
-    onNotice,
-  } = options
+  const { url, connections = 10, migrations = true, indexed = [], onNotice } = options
+  const timeoutMs = timeLimit(options.timeoutMs ?? defaultTimeoutMs)
   if (!Number.isInteger(connections) || connections < 1)
     throw new MemoryError('connections is a whole number above 0', MemoryErrorCode.INVALID_INPUT)
   const settings = {

@@ -366,6 +366,15 @@ describe.runIf(serverUrl)('a server', () => {
     })
   })
 
+  it('is asked without an end where somebody wants no limit of time', async () => {
+    const { url, drop } = await createServerDatabase()
+    const memory = await openPostgresMemory({ url, timeoutMs: Number.POSITIVE_INFINITY })
+    await memory.write('long-term', 'key', 'value')
+    expect(await memory.read('long-term', 'key')).toBe('value')
+    await memory.close()
+    await drop()
+  })
+
   it('that does not answer in time while it is opened is told as at every other call', async () => {
     const { url, database, close } = await openServerDatabase()
     onTestFinished(() => close())
