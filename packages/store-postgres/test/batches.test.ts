@@ -1,7 +1,9 @@
-import { type Change, createMemoryManager, MemoryErrorCode, type MemoryScope } from '@recall/core'
+import { type Change, createMemoryManager, type Entry, MemoryErrorCode, type MemoryScope } from '@recall/core'
 import { type Query, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { rowsOf } from '../src/engines/database.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
+import { units } from '../src/schema/entries.ts'
 import { type Engine, emptyTables, engines, explained, plainEntry, sessionOf } from './support.ts'
 
 describe.each(engines)('many changes at once on %s', (_, open) => {
@@ -31,8 +33,9 @@ describe.each(engines)('many changes at once on %s', (_, open) => {
 
   it('are sent in parts where their values are large', async () => {
     const memory = openMemory()
-    const value = 'x'.repeat(3_000_000)
-    const writes = ['a', 'b', 'c'].map((key) => ({ key, value, options: { index: false } }))
+    const value = 'x'.repeat(1_500_000)
+    const keys = ['a', 'b', 'c', 'd', 'e']
+    const writes = keys.map((key) => ({ key, value, options: { index: false } }))
     const statements = vi.spyOn(sessionOf(engine.database), 'prepareQuery')
     await memory.batchWrite('long-term', writes)
     const longest = statements.mock.calls.map(([query]) =>
@@ -41,7 +44,7 @@ describe.each(engines)('many changes at once on %s', (_, open) => {
     statements.mockRestore()
     expect(Math.max(...longest)).toBeGreaterThan(value.length)
     expect(Math.max(...longest)).toBeLessThan(3 * value.length)
-    expect((await memory.batchRead('long-term', ['a', 'b', 'c'])).size).toBe(3)
+    expect((await memory.batchRead('long-term', keys)).size).toBe(keys.length)
   })
 
   it('are read together', async () => {
@@ -146,6 +149,11 @@ describe.each(engines)('many changes at once on %s', (_, open) => {
     expect(await found('lighthouse')).toEqual([])
     expect(await found('pier')).toEqual(['k0'])
     expect(await found('harbour')).toEqual(['k1'])
+    const [kept] = await rowsOf<{ counted: number }>(
+      engine.database,
+      sql`select sum(unit_count)::int as counted from entries`,
+    )
+    expect(await engine.database.$count(units)).toBe(kept?.counted)
   })
 
   it('make room at a quota in few statements', async () => {
@@ -204,6 +212,37 @@ describe.each(engines)('many changes at once on %s', (_, open) => {
       return reads / count
     }
     expect(await readsOfKeys(400)).toBeLessThan(1.2 * (await readsOfKeys(50)))
+  })
+
+  it('go each to its own place', async () => {
+    const store = createPostgresStore(engine.database)
+    const places: Partial<Entry>[] = [{}, { scope: 'long-term' }, { namespace: 'other' }]
+    const made = Array.from({ length: 30 }, (_, i) => plainEntry(`k${i}`, { ...places[i % 3], value: i }))
+    const read = () => Promise.all(made.map((each) => store.get(each, 1)))
+    await store.commit(made.map((put) => ({ put, options: { overwrite: true, now: 1 } })))
+    expect(await read()).toEqual(made)
+    await store.commit(made.map(({ namespace, scope, key }) => ({ remove: { namespace, scope, key } })))
+    expect(await read()).toEqual(made.map(() => null))
+  })
+
+  it('are made each in its own manner, whichever stands beside it', async () => {
+    const store = createPostgresStore(engine.database)
+    const keys = Array.from({ length: 12 }, (_, i) => `k${i}`)
+    const put = (key: string, overwrite: boolean): Change => ({
+      put: plainEntry(key, { value: 'new' }),
+      options: { overwrite, now: 1 },
+    })
+    await store.commit(keys.map((key) => put(key, true)))
+    for (const kept of keys) {
+      const changes = keys.map((key) => put(key, key !== kept))
+      await expect(store.commit(changes)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT, key: kept })
+    }
+    await store.commit([put('absent', false), ...keys.map((key) => put(key, true))])
+    // What was seen has been compared, and keeps the times that it brings.
+    const seen = { expected: { updatedAt: 2 } }
+    await store.commit(keys.map((key, i) => ({ ...put(key, true), ...(i % 2 ? seen : {}) })))
+    const written = await Promise.all(keys.map((key) => store.get(plainEntry(key), 1)))
+    expect(written.map((entry) => entry?.updatedAt)).toEqual(keys.map((_, i) => (i % 2 ? 1 : 3)))
   })
 
   it('may write a key twice: the last one stays', async () => {
