@@ -11,6 +11,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Database, rowsOf } from '../src/engines/database.ts'
 import { asMemoryErrors } from '../src/engines/postgres-errors.ts'
 import { entryId } from '../src/entries/address.ts'
+import { sweepAll } from '../src/entries/sweep-all.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { reembed } from '../src/reembed.ts'
 import { openServerDatabase, serverUrl } from './server-database.ts'
@@ -67,6 +68,19 @@ describe.skipIf(!serverUrl)('calls at the same moment', () => {
         await store.put({ ...entry(key), expiresAt }, { overwrite: true, now: 1 })
       expect((await atOnce(upper, [remove, change]))[0]).toBe(2)
     }
+  })
+
+  it('an entry is left that is read while what has expired is removed everywhere', async () => {
+    await store.put({ ...entry(lower), ttl: 2, expiresAt: 3 }, { overwrite: true, now: 1 })
+    await store.put({ ...entry(upper), expiresAt: 3 }, { overwrite: true, now: 1 })
+    let removed: Promise<number> | undefined
+    await database.transaction(async (transaction) => {
+      await createPostgresStore(transaction).touch([entry(lower)], 2)
+      removed = sweepAll(database, 3)
+      await untilWaiting(database, 1)
+    })
+    expect(await removed).toBe(1)
+    expect(await store.get(entry(lower), 3)).toMatchObject({ expiresAt: 4 })
   })
 
   it('entries are archived once while others archive, write, clear and restore them', async () => {
