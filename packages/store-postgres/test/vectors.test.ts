@@ -88,6 +88,21 @@ describe.each(engines)('%s', (name, open) => {
     }
   })
 
+  it('takes no offence at a vector of another model in what has expired', async () => {
+    await emptyTables(engine.database)
+    const store = createPostgresStore(engine.database)
+    const embedded = (key: string, model: string, expiresAt: number | null) =>
+      plainEntry(key, { expiresAt, embedding: { model, vector: [1, 0] } })
+    await store.put(embedded('gone', 'old', 5), { overwrite: true, now: 1 })
+    await store.put(embedded('stays', 'new', null), { overwrite: true, now: 1 })
+    const { namespace, scope } = plainEntry('')
+    const page = { sortBy: 'relevance', sortOrder: 'desc', minScore: 0, limit: 5, offset: 0 } as const
+    const ask = (now: number) =>
+      store.find({ namespace, scope, ...page, embedding: { model: 'new', vector: [1, 0] }, now })
+    await expect(ask(4)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+    expect((await ask(5)).map(({ entry }) => entry.key)).toEqual(['stays'])
+  })
+
   it('refuses another model until everything was embedded again, in use and after an interruption', async () => {
     await emptyTables(engine.database)
     const stores = createPostgresStore(engine.database)
