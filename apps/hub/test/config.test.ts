@@ -157,6 +157,15 @@ describe('settings', () => {
     })
   })
 
+  it('are refused where Redis could not be called by its address, which is not repeated', () => {
+    for (const rest of ['s3cret%zz@localhost', 's3/cret@localhost', 's3cret@localhost:66000', 's3cret@[::1'])
+      expect(wrongIn(() => parseConfig({ redisUrl: `redis://:${rest}` }))).toEqual({
+        redisUrl: expect.stringMatching(/^(?!.*s3).*percent-encoded/),
+      })
+    for (const rest of ['/tmp/redis.sock', ':s3%25cret@localhost:6380/2', '[::1]:6379'])
+      expect(parseConfig({ redisUrl: `redis://${rest}` }).redisUrl).toBe(`redis://${rest}`)
+  })
+
   it('are refused where a request would count twice', () => {
     const window = { requests: 5, seconds: 60 }
     expect(Object.keys(wrongIn(() => parseConfig({ limits: { mcp: [window, window] } })))).toEqual([

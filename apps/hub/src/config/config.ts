@@ -35,6 +35,17 @@ const addressSchema = z.url({
   error: 'must be an address that begins with http:// or https://',
 })
 
+/** Whether the driver can read it, which decodes what is percent-encoded. */
+function isReadable(url: string): boolean {
+  try {
+    const { username, password } = new URL(url)
+    decodeURIComponent(username + password)
+    return true
+  } catch {
+    return false
+  }
+}
+
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
 const originSchema = z
   .string()
@@ -212,7 +223,11 @@ const configSchema = z
     dataFolder: z.string().default('.recall-hub'),
     redisUrl: z
       .string()
-      .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
+      .regex(/^rediss?:\/\//, { error: 'must begin with redis:// or rediss://', abort: true })
+      .refine(
+        isReadable,
+        'must look like redis://:password@host:6379, with characters such as # / @ % in the password percent-encoded',
+      )
       .optional(),
     connections: count.default(10),
     /** Longest that a request waits for the database, in milliseconds. */
