@@ -65,9 +65,8 @@ export async function openPglite({ folder, template }: EmbeddedOptions = {}): Pr
     chmodSync(data, onlyMe)
     const isNew = !holdsData(data)
     const files = { fs: new SyncingFiles(data), startParams: syncingStartParams }
-    const opened = await start(await createEngine(optionsOf(files, template), data), lock.release)
-    if (isNew) syncFolder(root)
-    return opened
+    const prepare = isNew ? () => syncFolder(root) : () => {}
+    return await start(await createEngine(optionsOf(files, template), data), lock.release, prepare)
   } catch (error) {
     lock.release()
     throw error
@@ -92,10 +91,12 @@ const optionsOf = (files: PGliteOptions, template: Blob | undefined): PGliteOpti
   extensions: { vector, btree_gin, pg_trgm },
 })
 
-async function start(engine: Engine, release: () => void): Promise<EmbeddedDatabase> {
+/** @param prepare runs once the tables are there */
+async function start(engine: Engine, release: () => void, prepare = () => {}): Promise<EmbeddedDatabase> {
   const database = drizzle(engine as PGlite)
   try {
     await migrate(database)
+    prepare()
   } catch (error) {
     await engine.close()
     throw error

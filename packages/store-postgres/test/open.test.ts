@@ -146,6 +146,21 @@ describe('an embedded database', () => {
     lockFolder(folder).release()
   })
 
+  it('is closed again, and free, where the disk refuses to keep its new files', async () => {
+    const folder = fs.realpathSync(temporaryFolder())
+    const { openSync } = fs
+    const opening = vi.spyOn(fs, 'openSync').mockImplementation((path, ...how) => {
+      if (path === folder) throw Object.assign(new Error('EIO'), { code: 'EIO' })
+      return openSync(path, ...how)
+    })
+    const closing = vi.spyOn(PGlite.prototype, 'close')
+    await expect(openPglite({ folder, template: await template() })).rejects.toThrow('EIO')
+    opening.mockRestore()
+    expect(closing).toHaveBeenCalledOnce()
+    closing.mockRestore()
+    await (await openPglite({ folder })).close()
+  })
+
   it('syncs each write before it returns', async () => {
     const memory = await openPgliteMemory({ folder: temporaryFolder(), template: await template() })
     const sync = vi.spyOn(fs, 'fsyncSync')
