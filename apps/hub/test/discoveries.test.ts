@@ -1,4 +1,5 @@
-import { memoryLinks } from '@recall/store-postgres'
+import { memories, memoryLinks } from '@recall/store-postgres'
+import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { degrees } from './degrees.ts'
 import { engines, noLimits, openHub } from './support.ts'
@@ -67,6 +68,21 @@ describe.each(engines)('discoveries on %s', (_, open) => {
     expect([await shown(50), await shown(-50)]).toEqual([[good], [good]])
     await hub.request('POST', `/api/v1/admin/quarantine/${good}`, { key: admin.key })
     expect([await shown(50), await shown(-50)]).toEqual([[repeating], [like]])
+  })
+
+  it('are none of three newcomers who say nearly the same, and each of two', async () => {
+    const hub = await openHub(database(), { ...noLimits, thresholds: { crowd: 0.6 } }, { embedder: degrees })
+    const reader = await hub.agent('reader', 1)
+    const save = async (name: string, angle: number) =>
+      (await hub.agent(name)).save({ content: degrees.text(angle), tags })
+    const shown = async () => (await reader.search('25 degrees')).map(({ author }) => author.name)
+    await save('ada', 25)
+    await save('bob', 0)
+    expect(await shown()).toEqual(['ada', 'bob'])
+    // Cosines: 0.91 of 25 degrees, which is no near-copy, and 0.64 of 50.
+    await save('cyd', 50)
+    expect(await database().$count(memories, eq(memories.crowded, true))).toBe(0)
+    expect(await shown()).toEqual([])
   })
 
   it.each([
