@@ -186,6 +186,7 @@ export const harmlessSamples: readonly string[] = [
   'backup codes: see page 1234567890, or download them',
   'le mot de passe est requis, la contraseña estaba1',
   'pw: string22, name',
+  'src/main.ts:1234:15:error:unexpected2!',
   'a password is 100000 characters, password = 123456.5, the password: 20261128-1',
   'the gpio pin is 17, pin: 4821.5, pinned: 4821, the pin is 4821 ms late',
   'net user ada /active:yes /expires:12-2-2027',

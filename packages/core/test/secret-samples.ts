@@ -24,6 +24,7 @@ export function fill(length: number, alphabet = alphanumeric, seed = 7): string 
 }
 
 const hex = `${digits}abcdef`
+const uuid = [8, 4, 4, 4, 12].map((length) => fill(length, hex)).join('-')
 const base64 = (text: string): string => btoa(text).replace(/=+$/, '')
 const jwt = [base64('{"alg":"HS256","typ":"JWT"}'), base64('{"sub":"1234567890"}'), fill(43)].join('.')
 const pem = (label: string, body: string): string =>
@@ -133,6 +134,24 @@ export const tokens: SecretSample[] = [
   sample('octopus', `API-${fill(26, upper + digits)}`),
   sample('openshift', `sha256~${fill(43)}`),
   sample('pinecone', `pcsk_${fill(6)}_${fill(62)}`),
+  sample('braintree', ['access_token', 'production', fill(16, hex), fill(32, hex)].join('$')),
+  sample('buildkite', `bkua_${fill(40, hex)}`),
+  sample('cerebras', `csk-${fill(48, lower + digits)}`),
+  sample('circleci', `CCIPAT_${fill(22)}_${fill(40, hex)}`),
+  sample('clojars', `CLOJARS_${fill(60, hex)}`),
+  sample('cursor', `key_${fill(64, hex)}`),
+  sample('e2b', `e2b_${fill(40, hex)}`),
+  sample('elevenlabs', `sk_${fill(48, hex)}`),
+  sample('inngest', `signkey-prod-${fill(64, hex)}`),
+  sample('jina', `jina_${fill(60)}`),
+  sample('launchdarkly', `sdk-${uuid}`),
+  sample('mailchimp', `${fill(32, hex)}-us12`),
+  sample('neon', `napi_${fill(64, lower + digits)}`),
+  sample('netlify', `nfp_${fill(36)}`),
+  sample('nuget', `oy2${fill(43, lower + digits)}`),
+  sample('plaid', `access-sandbox-${uuid}`),
+  sample('together', `tgp_v1_${fill(43)}`),
+  sample('typeform', `tfp_${fill(44)}_${fill(14)}`),
   ...['tkn', 'oauth', 'pw'].map((use) => sample('planetscale', `pscale_${use}_${fill(43)}`)),
   ...['u', 'b'].map((use) => sample('prefect', `pn${use}_${fill(36)}`)),
   sample('pulumi', `pul-${fill(40, hex)}`),
@@ -361,6 +380,8 @@ export const inContext: SecretSample[] = [
     (secret: string) => `the password was changed from none to ${secret}`,
     (secret: string) => `change the password from "old" to ${secret}`,
     (secret: string) => `ada, pw: ${secret}\nbob`,
+    (secret: string) => `db.example.com:5432:orders:ada:${secret}`,
+    (secret: string) => `*:*:*:ada:${secret}\n`,
     (secret: string) => `${secret} is my root password.`,
     (secret: string) => `'${secret}' was our password for the router`,
     (secret: string) => `das Passwort lautet ${secret}`,

@@ -156,6 +156,7 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})${suffix}(?:${toBlock}|${toValue}|${assigns})`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)["']?[ \t]{0,4}[:=][ \t]{0,4}(?=["'])/gi, follows: isShortPassword },
   { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)[ \t]{0,4}[:=][ \t]{0,4}(?=[\w!#$%&*+?@^~-]{6,128}(?:[\s,;.]|$))/gi, follows: isUnlikeName },
+  { kind: 'password', gate: [':5432:', ':5433:', ':6432:', ':*:'], pattern: /^(?:[\w.-]{1,255}|\*):(?:\d{4,5}|\*):(?:[\w-]{1,63}|\*):[\w.@-]{1,63}:(?<secret>\S{3,256})$/gmd },
   { kind: 'password', gate: ['pw'], pattern: /(?<![\w-])pw[ \t]{0,4}:[ \t]{1,4}(?=\S{6,128}[ \t]{0,4}\r?$)/gim, follows: isShortPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})["'\`]?(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was):?)[ \\t]{1,4}(?<secret>\\d{6,16})${endOfNumber}`, 'gid') },
   { kind: 'pin', gate: ['pin'], pattern: new RegExp(`(?<![\\w.-])pin(?:[ _-]?(?:code|number))?(?:[ \\t](?:for|of|to)[ \\t]${fewWords}?)?(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was|lautet|ist|est|es):?)[ \\t]{1,4}(?<secret>\\d{4,8})${endOfNumber}`, 'gid') },
