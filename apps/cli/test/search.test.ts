@@ -95,6 +95,31 @@ describe('search', () => {
     expect(await found('march lagoon zebra')).toContain(poolSession[0]?.text)
   })
 
+  it('gives a line to the last section that begins before it', async () => {
+    const shell = await shellWithSession()
+    const sections = '## One\nA zebra.\n## Two\nA zebra with stripes.\nAnother zebra.\n'
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), sections)
+    const { results } = await shell.json<{ results: { key: string; line: number }[] }>('search', 'zebra')
+    expect(results.map(({ key, line }) => `${line} ${key}`)).toEqual([
+      '2 MEMORY.md#one',
+      '4 MEMORY.md#two',
+      '5 MEMORY.md#two',
+    ])
+  })
+
+  it('shows a file for its best section, where another one has few of the words', async () => {
+    const shell = await shellWithSession()
+    const words = 'zebra okapi gnu'
+    const sections = `## One\n\nThe ${words}.\n\n## Two\n\nThe zebra again.\n`
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), sections)
+    const memory = await openFileMemory({ root: shell.root })
+    await memory.write('long-term', 'herd', `A ${words}.`)
+    await memory.close()
+    const { out } = await shell.run('search', words)
+    expect(out).toContain(`The ${words}.`)
+    expect(out).toContain(`A ${words}.`)
+  })
+
   it('shows no secret that a person typed, and says how to find it', async () => {
     const shell = await shellWithSession()
     const token = `ghp_${'a1B2'.repeat(9)}`
