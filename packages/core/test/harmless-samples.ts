@@ -188,7 +188,7 @@ export const harmlessSamples: readonly string[] = [
   'pw: string22, name',
   'src/main.ts:1234:15:error:unexpected2!',
   'a password is 100000 characters, password = 123456.5, the password: 20261128-1',
-  'the gpio pin is 17, pin: 4821.5, pinned: 4821, the pin is 4821 ms late',
+  'the gpio pin is 17, pin: 4821.5, pinned: 4821, the pin is 4821 ms late, tzdata pin: 20260101',
   'net user ada /active:yes /expires:12-2-2027',
   'aws ssm put-parameter --name db --value eu-west-1b --type String',
   '["mysql", "-u", "root", "-p", "orders2"] and "docker", "run", "-p", "8080:80/tcp2"',

@@ -159,7 +159,7 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: [':5432:', ':5433:', ':6432:', ':*:'], pattern: /^(?:[\w.-]{1,255}|\*):(?:\d{4,5}|\*):(?:[\w-]{1,63}|\*):[\w.@-]{1,63}:(?<secret>\S{3,256})$/gmd },
   { kind: 'password', gate: ['pw'], pattern: /(?<![\w-])pw[ \t]{0,4}:[ \t]{1,4}(?=\S{6,128}[ \t]{0,4}\r?$)/gim, follows: isShortPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})["'\`]?(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was):?)[ \\t]{1,4}(?<secret>\\d{6,16})${endOfNumber}`, 'gid') },
-  { kind: 'pin', gate: ['pin'], pattern: new RegExp(`(?<![\\w.-])pin(?:[ _-]?(?:code|number))?(?:[ \\t](?:for|of|to)[ \\t]${fewWords}?)?(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was|lautet|ist|est|es):?)[ \\t]{1,4}(?<secret>\\d{4,8})${endOfNumber}`, 'gid') },
+  { kind: 'pin', gate: ['pin'], pattern: new RegExp(`(?<![\\w.-])pin(?:[ _-]?(?:code|number))?(?:[ \\t](?:for|of|to)[ \\t]${fewWords}?)?(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was|lautet|ist|est|es):?)[ \\t]{1,4}(?!(?:19|20)\\d{6})(?<secret>\\d{4,8})${endOfNumber}`, 'gid') },
   { kind: 'recovery-code', gate: ['codes'], pattern: new RegExp(`${recoveryNames}["'\`]?[^\\n:=]{0,40}[:=\\n][\\s,"'\`[*•-]{0,12}(?:1[.)][ \\t]{0,4})?(?<secret>${recoveryCode}(?:[\\s,;"'\`*•-]{1,12}(?:\\d{1,2}[.)][ \\t]{0,4})?${recoveryCode}){0,31})`, 'gid') },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:pass(?:word|wd)?|pwd)(?:${assigns}|[ \\t]is:?[ \\t]{1,4})\\\\{0,3}["'\`]?(?<secret>${appPassword})(?![ \\w])`, 'gid') },
   { kind: 'mnemonic', gate: ['mnemonic', 'phrase', 'seed'], pattern: new RegExp(`(?:${mnemonicNames})(?:${assigns}|[ \\t]is:?[ \\t]{1,4})\\\\{0,3}["'\`]?(?<secret>${mnemonic})(?![ \\w])`, 'gid') },
