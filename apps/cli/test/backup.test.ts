@@ -114,6 +114,18 @@ describe('backup and restore', () => {
     expect(names.filter((name) => /tar\.gz|\.recall\/(?:index|lock|writers)/.test(name))).toEqual([])
   })
 
+  it('save no backup with the memory that it lies in, also where a link leads to it', async () => {
+    const shell = await shellWithSession()
+    const link = join(temporaryFolder(), 'link')
+    symlinkSync(join(shell.root, 'memory'), link, 'junction')
+    const file = join(link, 'memory.tar.gz')
+    for (let times = 0; times < 2; times++)
+      expect(await shell.run('backup', file)).toMatchObject({ code: 0, err: '' })
+    const names: string[] = []
+    await list({ file, onReadEntry: ({ path }) => names.push(path) })
+    expect(names.filter((name) => name.includes('tar'))).toEqual([])
+  })
+
   it('go on without a file that goes while they are made', async () => {
     const shell = await shellWithSession()
     const gone = join(shell.root, 'memory/gone.md')

@@ -7,11 +7,12 @@ import {
   lstatSync,
   openSync,
   readSync,
+  realpathSync,
   rmSync,
   type Stats,
   statSync,
 } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip, gunzipSync } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
@@ -39,6 +40,8 @@ export async function backup(
   if (present && !present.isFile()) throw new UsageError(`${target} is a device or a pipe: name a file`)
   if (present && !mayBeReplaced(target)) throw new UsageError(`${target} is no backup: name another file`)
   if (!existsSync(dirname(target))) throw new UsageError(`the folder ${dirname(target)} does not exist`)
+  // The store goes by real paths, and a link may lead into its folders.
+  const real = join(realpathSync.native(dirname(target)), basename(target))
   return withStore(io, options, async (store) => {
     const { root, layout } = store
     for (const path of [layout.memory, ...layoutsOf(defaultFileSystem, root).map(({ archives }) => archives)])
@@ -47,7 +50,7 @@ export async function backup(
     const unfinished = ownName(target, unfinishedMark)
     const uncompressed = `${unfinished}.tar`
     const isBackup = (path: string): boolean =>
-      join(root, path) === target || join(root, path).startsWith(`${target}${unfinishedMark}`)
+      join(root, path) === real || join(root, path).startsWith(`${real}${unfinishedMark}`)
     let packed: Packed = { files: 0, bytes: 0, leftOut: [] }
     try {
       const told = 'nothing was saved'
