@@ -410,7 +410,12 @@ describe('the rest', () => {
   it('looks without a trace where there is no memory yet', async () => {
     const shell = createShell()
     const root = join(temporaryFolder(), 'none')
-    await shell.run('import', writeSession(shell.root, 's', poolSession), '--dry-run', '--root', root)
+    const session = writeSession(shell.root, 's', poolSession)
+    for (const folder of [root, temporaryFolder()])
+      expect(await shell.run('import', session, '--dry-run', '--root', folder)).toMatchObject({
+        code: 0,
+        err: '',
+      })
     expect(await shell.json('init', root, '--dry-run')).toMatchObject({ dryRun: true })
     expect(existsSync(root)).toBe(false)
   })

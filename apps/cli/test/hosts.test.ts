@@ -291,7 +291,11 @@ describe('init for hosts', () => {
     await shell.run('init', '--target', 'claude', '--root', root)
     rmSync(join(shell.root, 'disk'), { recursive: true })
     const session = writeSession(shell.root, 's', poolSession)
-    for (const argv of [['search', 'pool'], ['archive', session], ['import', session], ['export']]) {
+    const imports = [
+      ['import', session],
+      ['import', session, '--dry-run'],
+    ]
+    for (const argv of [['search', 'pool'], ['archive', session], ...imports, ['export']]) {
       expect(await shell.run(...argv)).toMatchObject({
         code: 3,
         err: expect.stringContaining(`is not in ${root} any more: check that its disk is mounted`),

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { splitAddress } from '@recall/agents'
 import { isMemoryError, MemoryErrorCode, type MemoryManager } from '@recall/core'
 import type { FileStore } from '@recall/store-file'
@@ -19,6 +18,8 @@ import { isOfProject, listSources, type Source } from '../imports/import-sources
 import { formatsIn } from '../imports/unreadable.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { languageModel, withMemory } from '../memory/memory.ts'
+import { requireWired } from '../memory/receipts.ts'
+import { holdsMemory } from '../memory/require-memory.ts'
 import { firstFew } from '../terminal/first-few.ts'
 import { count } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
@@ -40,8 +41,10 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
   const since = options.since === undefined ? Number.NEGATIVE_INFINITY : toTime(options.since)
   if (Number.isNaN(since)) throw new UsageError(`'${options.since}' is not a date such as 2026-03-01`)
   const { sources: found, failed } = await listSources(io, given, since)
-  // A dry run must not create a memory.
-  if (options.dryRun && !existsSync(findRoot(io, options)))
+  const root = findRoot(io, options)
+  requireWired(io, root)
+  // A dry run must not create a memory, nor say that it does.
+  if (options.dryRun && !holdsMemory(root, options))
     return showPlan(io, found, { ...emptyReport(), failed }, options.json ?? false)
   return withMemory(io, { ...options, create: true }, async (memory, store) => {
     const journal = openJournal(store)
