@@ -375,6 +375,23 @@ describe('backup and restore', () => {
     expect(readdirSync(folder).filter((name) => name.includes('restoring'))).toEqual([])
   })
 
+  it('is not called damaged when the disk is full', async () => {
+    const shell = await shellWithSession()
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    await shell.run('backup', file)
+    const other = createShell()
+    const full = { code: 'ENOSPC', syscall: 'write' }
+    const write = vi.spyOn(fileSystem, 'writeSync').mockImplementation(() => {
+      throw Object.assign(new Error('ENOSPC: no space left on device, write'), full)
+    })
+    const { code, err } = await other.run('restore', file).finally(() => write.mockRestore())
+    expect([code, readdirSync(other.root)]).toEqual([3, []])
+    expect(err).toBe(
+      `recall: ${file} could not be unpacked, nothing was restored: ENOSPC: no space left on device, write\n`,
+    )
+    expect(await other.run('restore', file)).toMatchObject({ code: 0 })
+  })
+
   it('takes no other archive for a backup', async () => {
     const folder = temporaryFolder()
     mkdirSync(join(folder, 'photos'))

@@ -81,8 +81,17 @@ function unpack(source: string, folder: string): string[] {
     // One after the other: many at once take twice the memory, and no less time on a busy disk.
     extract({ file: source, cwd: folder, strict: true, preservePaths: false, sync: true, filter })
   } catch (cause) {
+    const { message, syscall } = cause as NodeJS.ErrnoException
+    // A full disk says nothing about the backup.
+    if (syscall !== undefined) {
+      throw new MemoryError(
+        `${source} could not be unpacked, nothing was restored: ${message}`,
+        MemoryErrorCode.UNAVAILABLE,
+        { cause },
+      )
+    }
     throw new MemoryError(
-      `${source} is no whole backup, nothing was restored: ${(cause as Error).message}`,
+      `${source} is no whole backup, nothing was restored: ${message}`,
       MemoryErrorCode.CORRUPTION,
       { cause },
     )
