@@ -4,6 +4,7 @@ import fileSystem, {
   chmodSync,
   cpSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -427,6 +428,11 @@ describe('backup and restore', () => {
       'memory/long-term is a link',
     ],
     [
+      'a second name of a file',
+      (folder) => linkSync(join(folder, 'memory/MEMORY.md'), join(folder, 'memory/second.md')),
+      'is a link',
+    ],
+    [
       'places that lie outside',
       (folder) =>
         writeFileSync(join(folder, '.recall-echo.json'), '{"paths":{"conversations":"../outside"}}'),
@@ -455,10 +461,13 @@ describe('backup and restore', () => {
     writeFileSync(join(folder, 'memory/.recall/journal.json'), JSON.stringify({ version: 1, steps }))
     writeFileSync(join(folder, 'memory/.recall/index.db'), 'of another')
     const file = join(temporaryFolder(), 'memory.tar.gz')
-    await create({ gzip: true, cwd: folder, file }, ['memory'])
-    const other = createShell()
-    expect(await other.run('restore', file)).toMatchObject({ code: 0, err: '' })
-    expect(readFileSync(join(other.root, 'memory/other.md'), 'utf8')).toBe('kept')
+    // An archive may spell a path in several ways.
+    for (const path of ['memory', './memory', 'memory//.recall']) {
+      await create({ gzip: true, cwd: folder, file }, ['memory/MEMORY.md', 'memory/other.md', path])
+      const other = createShell()
+      expect(await other.run('restore', file)).toMatchObject({ code: 0, err: '' })
+      expect(readFileSync(join(other.root, 'memory/other.md'), 'utf8')).toBe('kept')
+    }
   })
 
   it.runIf(process.platform !== 'win32')(
@@ -497,6 +506,29 @@ describe('backup and restore', () => {
     expect([existsSync(abandoned), existsSync(underWay)]).toEqual([false, true])
   })
 
+  it('has a memory only when all of it was moved in, so that it can go on', async () => {
+    const shell = createShell()
+    await shell.run('init', '.', '--layout', 'user')
+    await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession))
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    await shell.run('backup', file)
+    const other = createShell()
+    const { renameSync } = fileSystem
+    fileSystem.renameSync = (from, to) => {
+      if (to === join(other.root, 'memories')) throw Object.assign(new Error('EIO'), { code: 'EIO' })
+      renameSync(from, to)
+    }
+    syncBuiltinESMExports()
+    try {
+      expect(await other.run('restore', file)).toMatchObject({ code: 3 })
+    } finally {
+      fileSystem.renameSync = renameSync
+      syncBuiltinESMExports()
+    }
+    expect(await other.run('restore', file)).toMatchObject({ code: 0, err: '' })
+    expect(await memories(other)).toEqual(await memories(shell))
+  })
+
   it('puts nothing beside a root that exists, which may be a disk of its own', async () => {
     const shell = await shellWithSession()
     const file = join(temporaryFolder(), 'memory.tar.gz')
@@ -522,5 +554,19 @@ describe('backup and restore', () => {
     const { code, err } = await other.run('restore', file, '--layout', 'user')
     expect([code, readdirSync(other.root)]).toEqual([3, ['EPHEMERAL.md']])
     expect(err).toContain('EPHEMERAL.md is not what the backup holds')
+  })
+
+  it('takes no folder that holds more than the backup for what a killed restore had moved in', async () => {
+    const shell = createShell()
+    await shell.run('init', '.', '--layout', 'user')
+    await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession))
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    await shell.run('backup', file)
+    const other = createShell()
+    cpSync(join(shell.root, 'memories'), join(other.root, 'memories'), { recursive: true })
+    writeFileSync(join(other.root, 'memories/archive-log-009.md'), 'mine')
+    const { code, err } = await other.run('restore', file)
+    expect([code, readdirSync(other.root)]).toEqual([3, ['memories']])
+    expect(err).toContain('memories is not what the backup holds')
   })
 })
