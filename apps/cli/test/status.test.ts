@@ -202,6 +202,11 @@ describe('doctor', () => {
     expect(out).toContain('files: memory/long-term/odd.md is not UTF-8 text')
     expect(readFileSync(join(shell.root, 'memory/long-term/odd.md'))).toEqual(bytes)
     expect((await shell.run('search', 'retry path')).code).toBe(0)
+    for (const options of [[], ['--full']])
+      expect(await shell.run('reindex', ...options)).toMatchObject({
+        code: 0,
+        err: expect.stringMatching(/^recall: not indexed: .*odd\.md is not UTF-8 text: .*\n$/),
+      })
   })
 })
 

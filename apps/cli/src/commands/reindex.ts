@@ -17,6 +17,7 @@ export async function reindex(
       store.reindex({ full: options.full ?? false, onProgress: update }),
     )
     const documents = store.index.asIs().countDocuments()
+    tellUnread(io, store)
     const indexedAfter = performance.now()
     const vectors = embedder && (await embedAll(io, store, embedder.model))
     const embeddedMs = performance.now() - indexedAfter
@@ -34,6 +35,11 @@ export async function reindex(
     if (advice) io.err(`recall: ${advice}\n`)
     return undefined
   })
+}
+
+/** Says which files the index knows nothing of, and why: it would pass for complete. */
+function tellUnread(io: Io, { index }: FileStore): void {
+  for (const { problem } of index.asIs().unread()) io.err(`recall: not indexed: ${problem}\n`)
 }
 
 /** Embeds every passage; discards vectors of another model first. */
