@@ -273,6 +273,10 @@ describe('init for hosts', () => {
         err: `recall: the memory that was wired into agents is not in ${root} any more: check that its disk is mounted, or run 'recall init' for a new one\n`,
       })
     }
+    expect(await shell.run('doctor', '--root', root)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('→ check that its disk is mounted'),
+    })
     expect(readdirSync(root)).toEqual([])
     rmSync(root, { recursive: true })
     const unnamed = createShell(shell.root, null, { RECALL_ROOT: root }, JSON.stringify(session))

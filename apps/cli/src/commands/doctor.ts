@@ -11,6 +11,7 @@ import {
 import { exitCodes } from '../exit-codes.ts'
 import { damagedSessions, isGivenUp, readSessions } from '../hosts/host-sessions.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
+import { isAway } from '../memory/receipts.ts'
 import { holdsMemory } from '../memory/require-memory.ts'
 import { withStore } from '../memory/with-store.ts'
 import { firstFew } from '../terminal/first-few.ts'
@@ -24,7 +25,7 @@ export async function doctor(
   options: RootOptions & { json?: boolean; deep?: boolean; fix?: boolean },
 ): Promise<number> {
   const root = findRoot(io, options)
-  const blocking = undecidedLayout(root, options) ?? missingMemory(root, options)
+  const blocking = undecidedLayout(root, options) ?? missingMemory(io, root, options)
   const findings = blocking
     ? [blocking]
     : await withStore(io, options, (store) => [
@@ -49,9 +50,11 @@ export async function doctor(
 const lines = (problems: readonly string[]): string =>
   problems.map((problem) => `\n          ${problem}`).join('')
 
-function missingMemory(root: string, options: RootOptions): Finding | null {
+function missingMemory(io: Io, root: string, options: RootOptions): Finding | null {
   if (!existsSync(root) || holdsMemory(root, options)) return null
-  const remedy = "name the folder of one with --root, or run 'recall init'"
+  const remedy = isAway(io, root)
+    ? "check that its disk is mounted, or run 'recall init' for a new one"
+    : "name the folder of one with --root, or run 'recall init'"
   return { check: 'folder', ok: false, message: `there is no memory in ${root}`, remedy }
 }
 
