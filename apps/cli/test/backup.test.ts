@@ -364,6 +364,22 @@ describe('backup and restore', () => {
     expect(err).toContain('already holds a memory')
   })
 
+  it.each<[string, (path: string) => void]>([
+    ['a file', (path) => writeFileSync(path, 'mine')],
+    ['a link to nowhere', (path) => symlinkSync(join(path, '../nowhere'), path, 'junction')],
+  ])('says that the place of a memory is taken by %s', async (_, occupy) => {
+    const shell = await shellWithSession()
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    await shell.run('backup', file)
+    const other = createShell()
+    occupy(join(other.root, 'memory'))
+    expect(await other.run('restore', file)).toMatchObject({
+      code: 3,
+      err: `recall: ${other.root} already holds a memory: move it away, or name another --root\n`,
+    })
+    expect(readdirSync(other.root)).toEqual(['memory'])
+  })
+
   it('leaves nothing behind when the file is damaged', async () => {
     const shell = await shellWithSession()
     const folder = temporaryFolder()

@@ -27,7 +27,7 @@ export async function restore(
     throw new MemoryError(`${source} is no file: a backup is one`, MemoryErrorCode.INVALID_INPUT)
   }
   const root = findRoot(io, options)
-  if (existsSync(join(root, 'memory')) && readdirSync(join(root, 'memory')).length > 0) throw occupied(root)
+  if (!isFree(join(root, 'memory'))) throw occupied(root)
   createFolder(dirname(root))
   // Unpacks beside the root and renames at the end, so that a failed restore leaves nothing half-done. In a root that
   // exists it does so inside, because that may be a disk of its own.
@@ -128,6 +128,12 @@ function firstOutside(folder: string, below: string, parts: readonly string[]): 
     if (other !== undefined) return other
   }
   return undefined
+}
+
+/** Whether nothing is there, or an empty folder. */
+function isFree(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  return !stats || (stats.isDirectory() && readdirSync(path).length === 0)
 }
 
 const occupied = (root: string): MemoryError =>
