@@ -261,6 +261,8 @@ describe('backup and restore', () => {
     expect(await shell.run('backup', photos)).toMatchObject({ code: 2 })
     expect(readFileSync(photos).equals(photosBefore)).toBe(true)
 
+    // The file that says where things lie is the first in a backup.
+    writeFileSync(join(shell.root, '.recall-echo.json'), '{"layout":"entity"}')
     const reserved = join(folder, 'memory.tar.gz')
     writeFileSync(reserved, '')
     for (let times = 0; times < 2; times++)
