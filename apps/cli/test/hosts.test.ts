@@ -189,6 +189,42 @@ describe('init for hosts', () => {
     expect(filesIn(memory)).toEqual(before)
   })
 
+  it('purges nothing of a memory into which sessions were archived before it was wired in', async () => {
+    const shell = createHome()
+    const root = join(shell.root, '.recall')
+    await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession))
+    await shell.run('archive', writeSession(temporaryFolder(), 's2', poolSession))
+    await shell.run('forget', 'conversation:s2', '--yes')
+    await shell.run('init', '--target', 'claude')
+    writeFileSync(join(root, 'memory/MEMORY.md'), '# Memory\n\nTabs, not spaces.\n')
+    const before = filesIn(join(root, 'memory'))
+    for (const options of [
+      ['--purge', '--yes', '--dry-run'],
+      ['--purge', '--yes'],
+    ])
+      expect(await shell.run('uninit', ...options)).toMatchObject({
+        code: 0,
+        out: expect.stringContaining(`Your memory stays at ${root}: it was there before`),
+      })
+    expect(filesIn(join(root, 'memory'))).toEqual(before)
+  })
+
+  it('purges the sessions beside curated memory that was there before, and says that it stays', async () => {
+    const shell = createHome()
+    const memory = join(shell.root, '.recall/memory')
+    mkdirSync(memory, { recursive: true })
+    writeFileSync(join(memory, 'note.md'), 'Tabs, not spaces.\n')
+    await shell.run('init', '--target', 'claude')
+    await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession))
+    for (const options of [
+      ['--purge', '--yes', '--dry-run'],
+      ['--purge', '--yes'],
+    ]) {
+      expect((await shell.run('uninit', ...options)).out).toContain('it was there before')
+    }
+    expect(readdirSync(memory)).toEqual(['note.md'])
+  })
+
   it('leaves alone what does not parse, says what to put in by hand, and fails', async () => {
     const shell = createHome()
     writeFileSync(join(shell.root, '.claude/settings.json'), '{ broken')

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { createFolder, renamePatiently } from '@recall/core/process'
 import { defaultFileSystem, layouts, layoutsOf } from '@recall/store-file'
@@ -67,17 +67,17 @@ export function removeCreated(
 ): { left: MemoryLeft[]; removed: string[]; away: string[] } {
   const receipts = wholeReceipts(state)
   const present = receipts.filter(({ root }) => existsSync(join(root, 'memory')))
-  const outcomes = present.map(({ root, files, folders }): MemoryLeft => {
-    if (files.length === 0 && folders.length === 0) return { root, kept: [root], isOlder: true }
+  const outcomes = present.map((receipt): MemoryLeft => {
+    const { root, files, folders } = receipt
+    const { isOlder, hasOlderSessions } = lookForOlder(receipt)
+    if ((files.length === 0 && folders.length === 0) || hasOlderSessions)
+      return { root, kept: [root], isOlder: true }
     const isUnused =
       files.every(({ path, digest }) => isSame(join(root, path), digest)) && !holdsMore(root, files)
     if (!isUnused && !options.purge) return { root, kept: [root] }
     if (!options.dryRun)
       withNobodyArchiving({ root, layout: layouts.entity }, () => clear(root, files, folders, options.purge))
-    const isLeft =
-      !options.dryRun &&
-      layoutsOf(defaultFileSystem, root).some(({ curated }) => existsSync(join(root, curated)))
-    return isLeft ? { root, kept: [root], isOlder: true } : { root, kept: [] }
+    return isOlder ? { root, kept: [root], isOlder } : { root, kept: [] }
   })
   const left = outcomes.filter(({ kept }) => kept.length > 0)
   const still = receipts.filter(({ root }) => left.some((each) => each.root === root && !each.isOlder))
@@ -89,6 +89,33 @@ export function removeCreated(
     left,
     removed: outcomes.flatMap(({ root, kept }) => (kept.length > 0 ? [] : root)),
     away: receipts.filter((each) => !present.includes(each)).map(({ root }) => root),
+  }
+}
+
+/**
+ * Whether a memory holds what was there before it was wired in: neither created then nor in a folder that was. Where
+ * these are sessions, what was created is a part of that memory by now.
+ */
+function lookForOlder({ root, files, folders }: MemoryReceipt): {
+  isOlder: boolean
+  hasOlderSessions: boolean
+} {
+  const created = new Set(files.map(({ path }) => join(root, path)))
+  const olderIn = (path: string, internal: string): boolean =>
+    filesBelow(path).some(
+      (file) =>
+        !created.has(file) && ![...folders, internal].some((folder) => file.startsWith(`${folder}${sep}`)),
+    )
+  const found = layoutsOf(defaultFileSystem, root).map((layout) => {
+    const isOlder = (path: string): boolean => olderIn(join(root, path), join(root, layout.internal))
+    return {
+      hasOlderSessions: isOlder(layout.archives),
+      isOlder: [layout.memory, layout.archives, layout.window, layout.archiveIndex].some(isOlder),
+    }
+  })
+  return {
+    isOlder: found.some((each) => each.isOlder),
+    hasOlderSessions: found.some((each) => each.hasOlderSessions),
   }
 }
 
