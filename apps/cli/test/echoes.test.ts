@@ -405,7 +405,11 @@ it('keeps two folders of one project apart in its memory', async () => {
     expect.stringMatching(/^echo:.+\/reviewer\/traced-001$/),
   ])
   await shell.run('echoes', 'add', 'reviewer', 'More', ...entry)
-  expect(await keysOf('pools closed worker')).toHaveLength(1)
+  const [key = ''] = await keysOf('pools closed worker')
+  expect(await shell.json('forget', key)).toMatchObject({
+    memories: [{ key }],
+    echoes: ['reviewer/traced-001'],
+  })
 })
 
 describe('publish', () => {

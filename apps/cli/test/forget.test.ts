@@ -280,6 +280,7 @@ describe('forget', () => {
     await memory.write('long-term', 'tagged', 'x', { tags: ['Ana Miller'] })
     await memory.write('long-term', 'member', { 'Ana Miller': 1 })
     await memory.write('long-term', 'number', { phone: 491700012345 })
+    await memory.write('long-term', 'typed', 'x', { type: 'of Ana Miller' })
     await memory.close()
     const forget = (text: string) =>
       shell.json<{ memories: { key: string }[] }>('forget', '--containing', text, '--yes')
@@ -289,9 +290,18 @@ describe('forget', () => {
       'about Ana Miller',
       'member',
       'tagged',
+      'typed',
     ])
     expect((await forget('491700012345')).memories).toMatchObject([{ key: 'number' }])
     expect(readFileSync(path, 'utf8')).toBe('# Memory\n\n## Notes\n\nkept\n')
+  })
+
+  it('takes nothing of another scope with what contains a text', async () => {
+    const shell = await shellWithSession()
+    const asked = ['--containing', 'pool', '--scope', 'episodic']
+    expect((await shell.json<{ memories: unknown[] }>('forget', ...asked)).memories).toMatchObject([
+      { scope: 'episodic', key: 'conversation:pool-leak' },
+    ])
   })
 
   it('finds a text in what was said, and not in how it is written down', async () => {
@@ -334,6 +344,7 @@ describe('forget', () => {
     const shell = await shellWithSession()
     const memory = await openFileMemory({ root: shell.root })
     await memory.write('episodic', 'old', 'the quokka escaped')
+    await memory.write('episodic', 'older', 'by its key')
     await memory.close()
     const later = await openFileMemory({ root: shell.root, clock: () => Date.now() + 100 * 24 * 3600_000 })
     await later.cleanup({ scope: 'episodic' })
@@ -348,6 +359,8 @@ describe('forget', () => {
       ],
     })
     expect(await shell.json('forget', '--containing', 'quokka')).toMatchObject({ memories: [] })
+    expect(await shell.json('forget', 'older', '--yes')).toMatchObject({ memories: [{ key: 'older' }] })
+    expect(await shell.json('forget', 'older')).toMatchObject({ memories: [] })
     const bytes = filesBelow(shell.root).map((path) => readFileSync(path, 'latin1'))
     expect(bytes.some((text) => text.includes('quokka'))).toBe(false)
   })
