@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openFileStore } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
+import { openJournal } from '../src/imports/import-journal.ts'
 import { createShell, type Shell, temporaryFolder, writeFiles } from './support.ts'
 
 it('takes a note with a word before a colon whole', async () => {
@@ -31,6 +33,22 @@ it('takes memories with tags and types that no memory takes as they are', async 
   for (const word of ['tag299', 'walrus', 'ocelot']) expect((await shell.run('search', word)).code).toBe(0)
   // A tag that is too long ends with a whole character.
   expect((await shell.run('export')).out).not.toContain('\ufffd')
+})
+
+it('knows what was imported while another import was under way', async () => {
+  const shell = createShell()
+  const folder = temporaryFolder()
+  writeFiles(folder, { 'todo.md': 'Feed the walrus.' })
+  await shell.run('init')
+  const store = await openFileStore({ root: shell.root })
+  const other = openJournal(store)
+  other.add('of another', 'import')
+  expect(await shell.json('import', folder)).toMatchObject({ memories: 1 })
+  other.save()
+  await store.close()
+  writeFiles(folder, { 'todo.md': 'Feed the walrus twice.' })
+  expect(await shell.json('import', folder)).toMatchObject({ memories: 1, kept: 0 })
+  expect(openJournal(store).has('of another', 'import')).toBe(true)
 })
 
 describe('notes with the same name', () => {

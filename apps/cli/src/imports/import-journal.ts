@@ -11,12 +11,20 @@ export type ImportJournal = ReturnType<typeof openJournal>
  */
 export function openJournal(store: FileStore) {
   const known = new Map<string, string>(Object.entries(readJournal(store)))
+  const added = new Map<string, string>()
   const name = (source: string): string => createHash('sha256').update(source).digest('hex').slice(0, 24)
   return {
     knows: (source: string): boolean => known.has(name(source)),
     has: (source: string, stamp: string): boolean => known.get(name(source)) === stamp,
-    add: (source: string, stamp: string): void => void known.set(name(source), stamp),
-    save: (): void => writeInternal(store, 'imports.json', JSON.stringify(Object.fromEntries(known))),
+    add(source: string, stamp: string): void {
+      known.set(name(source), stamp)
+      added.set(name(source), stamp)
+    },
+    /** Keeps what other processes have saved meanwhile. */
+    save(): void {
+      const all = new Map([...known, ...Object.entries(readJournal(store)), ...added])
+      writeInternal(store, 'imports.json', JSON.stringify(Object.fromEntries(all)))
+    },
   }
 }
 
