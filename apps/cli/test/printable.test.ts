@@ -1,8 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { run } from '../src/run.ts'
+import type { Io } from '../src/terminal/io.ts'
 import { printable } from '../src/terminal/printable.ts'
-import { createShell, temporaryFolder, writeSession } from './support.ts'
+import { createShell, jsonLines, temporaryFolder, writeSession } from './support.ts'
 
 const steering = '\u001b[2J\u001b]0;gone\u0007\u202e\u061c\u00ad\u{e0049}\u{e0067}'
 
@@ -63,9 +65,39 @@ it('leaves emoji and scripts whole', () => {
   for (const text of ['👩‍🚀 ❤️', 'می‌خواهم', 'क्‍ष']) expect(printable(text)).toBe(text)
 })
 
-it('the window is printed to the letter where an agent reads it', async () => {
+it('an earlier archive that is kept is named without what steers a terminal', async () => {
+  const shell = createShell(temporaryFolder())
+  const path = join(temporaryFolder(), 'run\u202e.jsonl')
+  const say = (...texts: string[]) =>
+    writeFileSync(path, jsonLines(...texts.map((content) => ({ role: 'user', content }))))
+  say('Feed the walrus.', 'And wash it.')
+  await shell.run('archive', path)
+  say('Feed the walrus.', 'Once more.', 'And again.')
+  const { out } = await shell.run('archive', path)
+  expect(out).toContain('kept an earlier version with messages this one lacks: conversation:run\n')
+})
+
+it('the window is printed to the letter where an agent reads it, and not where a person does', async () => {
   const shell = createShell(temporaryFolder())
   await shell.run('init')
   writeFileSync(join(shell.root, 'memory/EPHEMERAL.md'), 'kept \u202eas it is\n')
   expect((await shell.run('consume')).out).toContain('\u202e')
+
+  let out = ''
+  const io: Io = {
+    out: (text) => {
+      out += text
+    },
+    err: () => {},
+    env: {},
+    cwd: shell.root,
+    home: shell.root,
+    now: () => 0,
+    terminal: true,
+    talkTerminal: true,
+    columns: 80,
+    ask: async () => null,
+  }
+  expect(await run(['consume'], io)).toBe(0)
+  expect(out).toBe('kept as it is\n')
 })

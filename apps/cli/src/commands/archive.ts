@@ -62,7 +62,7 @@ function describe({
     unchanged: 'nothing new since the last time',
     empty: 'nothing in it to archive',
   }[status]
-  const lines = [printable(path), `  ${what}${title ? ` · ${printable(title)}` : ''}`]
+  const lines = [path, `  ${what}${title ? ` · ${title}` : ''}`]
   if (status === 'archived' || status === 'updated')
     lines.push(`  as ${namesOf(parts)} · summary by ${summarizedBy}`)
   if (Object.keys(redactions).length > 0) {
@@ -73,13 +73,13 @@ function describe({
   if (Object.keys(skipped).length > 0) lines.push(`  passed over: ${formatSkipped(skipped)}`)
   if (kept.length > 0)
     lines.push(`  kept an earlier version with messages this one lacks: ${kept.join(', ')}`)
-  return `${lines.join('\n')}\n`
+  return printable(`${lines.join('\n')}\n`)
 }
 
 const mostNamed = 3
 
 /** The keys of an archive. A long session has dozens, which differ in their number alone. */
 function namesOf(parts: ArchiveResult['parts']): string {
-  const keys = parts.map(({ key }) => printable(key))
+  const keys = parts.map(({ key }) => key)
   return keys.length > mostNamed ? `${keys[0]}, in ${keys.length} parts` : keys.join(', ')
 }
