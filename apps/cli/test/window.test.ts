@@ -1,7 +1,14 @@
 import { appendFileSync, chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
+import {
+  createShell,
+  poolSession,
+  shellWithSession,
+  temporaryFolder,
+  writeFiles,
+  writeSession,
+} from './support.ts'
 
 describe('consume', () => {
   it('shows no secret that a person typed, and says how to find it', async () => {
@@ -22,6 +29,7 @@ describe('consume', () => {
 
   it('prints the window, and with --clear empties it for good', async () => {
     const shell = await shellWithSession()
+    expect(await shell.json('consume')).toMatchObject({ cleared: false })
     expect((await shell.run('consume', '--clear')).out).toContain('## Session pool-leak')
     expect((await shell.run('consume')).out).toBe('The window is empty.\n')
     await shell.run('archive', shell.path)
@@ -88,6 +96,16 @@ describe('distill', () => {
     expect(readFileSync(join(shell.root, 'memory/MEMORY.md'), 'utf8').split('\n').length).toBeLessThan(20)
     expect(readFileSync(join(shell.root, 'memory/debugging.md'), 'utf8')).toContain('- fact 229')
     expect((await shell.run('search', 'fact 117')).out).toContain('memory/debugging.md')
+  })
+
+  it('finds nothing to do in 200 lines, and in more of them only what is heavy', async () => {
+    const shell = createShell()
+    const has = async (lines: number) => {
+      writeFiles(shell.root, { 'memory/MEMORY.md': `# Memory\n${'- fact\n'.repeat(lines - 1)}` })
+      return (await shell.run('distill')).out
+    }
+    expect(await has(200)).toContain('MEMORY.md has 200 of 200 lines.\nNothing to distil.\n')
+    expect(await has(201)).toContain('No single section is heavy enough to move: shorten it by hand.\n')
   })
 
   it('moves nothing while both sides of a merge stand in it', async () => {
