@@ -336,6 +336,13 @@ describe('forget', () => {
     expect(await shell.json('forget', '--containing', 'quokka', '--yes')).toMatchObject({
       memories: [{ key: 'over' }, { key: 'plain' }],
     })
+    // Its envelope says such words of every encrypted memory.
+    for (const word of ['aes-256-gcm', 'default'])
+      expect(await shell.run('forget', '--containing', word, '--json')).toMatchObject({
+        code: 1,
+        out: expect.stringContaining('"memories":[]'),
+        err: 'recall: 1 memory is encrypted, and not looked into: forget such by their keys\n',
+      })
     expect(await shell.json('forget', 'sealed', '--yes')).toMatchObject({ memories: [{ key: 'sealed' }] })
     expect(filesBelow(shell.root).filter((file) => file.includes('/long-term/'))).toEqual([])
   })

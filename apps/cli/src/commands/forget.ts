@@ -39,10 +39,15 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
     throw new UsageError('say which key to forget, or --containing <text>')
   return withStore(io, options, async (store) => {
     const found: Address[] = []
+    let sealed = 0
     for (const namespace of everyNamespace(store)) {
       found.push(...(await byKey(store, namespace, keys, scope)))
-      if (containing) found.push(...(await byText(store, namespace, containing, scope)))
+      if (!containing) continue
+      const saying = await byText(store, namespace, containing, scope)
+      found.push(...saying.found)
+      sealed += saying.sealed
     }
+    if (sealed > 0) io.err(`recall: ${notLookedInto(sealed)}\n`)
     const addresses = distinct(found)
     if (options.yes) await remove(io, store, addresses)
     const missing = keysWithNothing(keys, addresses)
@@ -201,31 +206,42 @@ const isSummaryOf = (sessions: ReadonlySet<string>, key: string): boolean =>
 const belongsTo = (sessions: ReadonlySet<string>, other = ''): boolean =>
   withParents(other).some((session) => sessions.has(session))
 
-/** The entries that contain a text; for a session that contains it, everything kept of the session. */
+const notLookedInto = (sealed: number): string =>
+  `${count(sealed, 'memory is', 'memories are')} encrypted, and not looked into: forget such by their keys`
+
+/**
+ * The entries that contain a text, and for a session that contains it everything kept of the session; `sealed` counts
+ * those that may contain it, because they are encrypted.
+ */
 async function byText(
   store: FileStore,
   namespace: string,
   text: string,
   only?: MemoryScope,
-): Promise<Address[]> {
+): Promise<{ found: Address[]; sealed: number }> {
   const found: Address[] = []
+  let sealed = 0
   const sessions = new Set<string>()
   for (const scope of only ? [only] : memoryScopes) {
     for await (const entry of everyEntry(store, { scope, namespace }, ever)) {
-      if (!says(entry, text)) continue
+      if (!says(entry, text)) {
+        if (entry.encrypted) sealed++
+        continue
+      }
       found.push(entry)
       const session = scope === 'episodic' ? sessionOf(entry) : undefined
       if (session !== undefined && !only) sessions.add(session)
     }
   }
-  return [...found, ...(await ofSessions(store, namespace, sessions))]
+  return { found: [...found, ...(await ofSessions(store, namespace, sessions))], sealed }
 }
 
 /**
  * Whether an entry contains a text in any part, also in its searchable text: a section's heading is not in its value.
+ * What an encrypted value says nobody knows here, and its envelope is nothing that it says.
  */
-const says = ({ key, type, tags, value, text: foundBy }: Entry, text: string): boolean =>
-  [key, type, tags, value, foundBy].some((part) => holds(part, text))
+const says = ({ key, type, tags, value, text: foundBy, encrypted }: Entry, text: string): boolean =>
+  [key, type, tags, foundBy, ...(encrypted ? [] : [value])].some((part) => holds(part, text))
 
 /** Looks into each string and number, never at the JSON between them. */
 function holds(value: JsonValue, text: string): boolean {
