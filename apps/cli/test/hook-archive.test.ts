@@ -12,7 +12,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { layouts, openFileMemory } from '@recall/store-file'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readSessions, saveSession } from '../src/hosts/host-sessions.ts'
 import { takeArchivingLock } from '../src/hosts/lock-files.ts'
 import { createShell, poolSession, serveTinyModel, temporaryFolder, writeSession } from './support.ts'
@@ -92,13 +92,42 @@ describe('archiving by hooks', () => {
       transcript_path: join(root, 's2.jsonl'),
       hook_event_name: 'SessionStart',
     }
+    // What is left to the model is not done again and again until the time is over.
+    let now = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now++)
     const { out } = await shell.withInput(event(starting)).run('hook', 'session-start')
+    clock.mockRestore()
+    expect(now).toBeLessThan(1000)
     expect(out).toContain('Session s1')
     expect(asked).toBe(0)
     await shell.run('hook', 'drain')
     expect(readFileSync(join(root, 'memory/EPHEMERAL.md'), 'utf8')).toContain('By a model.')
     await shell.run('hook', 'drain')
     expect(asked).toBe(1)
+  })
+
+  it('keeps a session waiting for no more of the earlier ones than there is time for', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const eventOf = (session_id: string, hook_event_name: string) => {
+      const transcript_path = join(shell.root, `${session_id}.jsonl`)
+      return shell.withInput(event({ session_id, transcript_path, hook_event_name }))
+    }
+    for (const id of ['s1', 's2', 's3']) {
+      writeSession(shell.root, id, poolSession)
+      await eventOf(id, 'SessionEnd').run('hook', 'session-end')
+    }
+    let now = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+      now += 1500
+      return now
+    })
+    await eventOf('s4', 'SessionStart').run('hook', 'session-start')
+    clock.mockRestore()
+    const archives = () => readdirSync(join(shell.root, 'memory/conversations')).length
+    expect(archives()).toBeLessThan(3)
+    await shell.run('hook', 'drain')
+    expect(archives()).toBe(3)
   })
 
   it('archives without a model when the address of one is wrong', async () => {
