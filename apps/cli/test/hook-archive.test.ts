@@ -106,6 +106,18 @@ describe('archiving by hooks', () => {
     expect(asked).toBe(1)
   })
 
+  it('says what could not be archived also where a model is to summarise later', async () => {
+    const { root, shell } = await shellWithModel(() => {})
+    await shell.run('init', '--layout', 'entity')
+    const eventOf = (session_id: string, hook_event_name: string) => {
+      const transcript_path = join(root, `${session_id}.jsonl`)
+      return shell.withInput(event({ session_id, transcript_path, hook_event_name }))
+    }
+    writeFileSync(join(root, 's1.jsonl'), 'no transcript\n')
+    await eventOf('s1', 'SessionEnd').run('hook', 'session-end')
+    expect((await eventOf('s2', 'SessionStart').run('hook', 'session-start')).out).toContain('Not archived: ')
+  })
+
   it('keeps a session waiting for no more of the earlier ones than there is time for', async () => {
     const shell = createShell()
     await shell.run('init')

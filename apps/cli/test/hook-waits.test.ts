@@ -1,8 +1,9 @@
 import { utimesSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, it, vi } from 'vitest'
 import { openOpencodeDatabase, sessionsOfOnePrompt } from './opencode-database.ts'
-import { createShell } from './support.ts'
+import { createShell, poolSession, writeSession } from './support.ts'
 
 vi.mock('node:timers/promises', async (importOriginal) => ({
   ...(await importOriginal<object>()),
@@ -25,4 +26,20 @@ it('waits only once for a database that never rests, whose sessions are all arch
   expect(vi.mocked(wait)).toHaveBeenCalledTimes(50)
   const { out } = await shell.run('search', 'ocelot')
   for (const id of ['o1', 'o2', 'o3']) expect(out).toContain(`ocelot of ${id}`)
+})
+
+it('lets no starting session wait for the last lines of another', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const eventOf = (session_id: string, hook_event_name: string) => {
+    const transcript_path = join(shell.root, `${session_id}.jsonl`)
+    return shell.withInput(JSON.stringify({ session_id, transcript_path, hook_event_name }))
+  }
+  const soon = new Date(Date.now() + 3600_000)
+  utimesSync(writeSession(shell.root, 's1', poolSession), soon, soon)
+  await eventOf('s1', 'SessionEnd').run('hook', 'session-end')
+  vi.mocked(wait).mockClear()
+  const { out } = await eventOf('s2', 'SessionStart').run('hook', 'session-start')
+  expect(out).toContain('Session s1')
+  expect(wait).not.toHaveBeenCalled()
 })
