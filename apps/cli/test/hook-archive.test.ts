@@ -229,15 +229,18 @@ describe('archiving by hooks', () => {
     await shell.run('init')
     const long = Date.parse('2026-03-06T12:00:00Z') - 3600_000
     const memory = await openFileMemory({ root: shell.root, clock: () => long })
-    await memory.write('working', 'over', 'x', { ttl: 1000 })
-    await memory.write('working', 'kept', 'x')
+    const scopes = ['working', 'short-term', 'long-term'] as const
+    for (const scope of scopes) {
+      await memory.write(scope, 'over', 'x', { ttl: 1000 })
+      await memory.write(scope, 'kept', 'x', { ttl: 24 * 3600_000 })
+    }
     await memory.close()
     const transcript_path = writeSession(shell.root, 's1', poolSession)
     await shell
       .withInput(event({ session_id: 's1', transcript_path, hook_event_name: 'SessionEnd' }))
       .run('hook', 'session-end')
     await shell.run('hook', 'drain')
-    expect(readdirSync(join(shell.root, 'memory/working'))).toEqual(['kept.md'])
+    for (const scope of scopes) expect(readdirSync(join(shell.root, 'memory', scope))).toEqual(['kept.md'])
   })
 
   it('never forgets a session of which something is still to be archived', async () => {
