@@ -23,6 +23,11 @@ describe('front matter', () => {
     )
   })
 
+  it.each(['\u2028', '\u2029', '\r'])('does not end within a text at a rule after %j', (separator) => {
+    const fields = { text: `above${separator}---${separator}below` }
+    expect(parseFrontMatter(`${printFrontMatter(fields)}body`)).toMatchObject({ fields, body: 'body' })
+  })
+
   it('does not take a file for one without fields when the YAML library is missing', () => {
     const load = vi.spyOn(process, 'getBuiltinModule').mockImplementation(() => {
       throw new Error('Cannot find module')

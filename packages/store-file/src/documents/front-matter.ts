@@ -48,7 +48,8 @@ export function parseFrontMatter(text: string): MarkdownDocument {
   const opening = /^---[ \t]*\r?\n/.exec(text.slice(start, start + 16))
   if (!opening) return { fields: {}, body: text, bodyLine: 1 }
   const begin = start + opening[0].length
-  const closing = /^---[ \t]*(?:\r?\n|$)/m
+  // Not by `m`, for which lines also end at U+2028, which stands in texts as any other letter.
+  const closing = /(?<![^\n])---[ \t]*(?:\r?\n|$)/
   const head = text.slice(begin, begin + maxFrontMatterLength)
   const end = closing.exec(head)
   const whole = { fields: {}, body: text, bodyLine: 1 }
