@@ -31,7 +31,7 @@ export const maxFrontMatterLength = 64 * 1024
 
 export interface MarkdownDocument {
   fields: JsonObject
-  /** Everything after the closing line, verbatim. */
+  /** Everything after the closing line, or after a byte order mark where there is no front matter, verbatim. */
   body: string
   /** Line of the file on which the body begins, counted from 1. */
   bodyLine: number
@@ -46,13 +46,13 @@ export interface MarkdownDocument {
 export function parseFrontMatter(text: string): MarkdownDocument {
   const start = text.charCodeAt(0) === 0xfeff ? 1 : 0
   const opening = /^---[ \t]*\r?\n/.exec(text.slice(start, start + 16))
-  if (!opening) return { fields: {}, body: text, bodyLine: 1 }
+  const whole = { fields: {}, body: text.slice(start), bodyLine: 1 }
+  if (!opening) return whole
   const begin = start + opening[0].length
   // Not by `m`, for which lines also end at U+2028, which stands in texts as any other letter.
   const closing = /(?<![^\n])---[ \t]*(?:\r?\n|$)/
   const head = text.slice(begin, begin + maxFrontMatterLength)
   const end = closing.exec(head)
-  const whole = { fields: {}, body: text, bodyLine: 1 }
   if (!end) {
     const problem =
       text.length - begin > maxFrontMatterLength
@@ -90,7 +90,7 @@ export function updateFrontMatter(text: string, fields: Record<string, JsonValue
   const head = text.slice(0, text.length - body.length)
   const isPlain =
     head === printFrontMatter(before) && Object.keys(before).every((name) => Object.hasOwn(fields, name))
-  if (head === '' || isPlain) return printFrontMatter(fields)
+  if (head.trim() === '' || isPlain) return printFrontMatter(fields)
   const source = head.slice(head.indexOf('\n') + 1, head.lastIndexOf('---'))
   const document = loadYaml().parseDocument(source, yamlOptions)
   for (const [name, value] of Object.entries(fields)) {

@@ -122,6 +122,15 @@ it('a file without front matter is a note named like the file', () => {
   expect(note).toMatchObject({ key: 'My idea', value: 'just text', created: 7, updated: 7, line: 1 })
 })
 
+it('a byte order mark, which some editors write, is no part of what a note says', () => {
+  const read = (content: string) => parseNote(content, 'key', { modified: 0 })
+  expect(read('\uFEFFjust text\n')).toMatchObject({ value: 'just text', text: 'just text' })
+  expect(read('\uFEFF---\ntags: [a\n---\ntext\n').value).toBe('---\ntags: [a\n---\ntext')
+  const entry = entryOf('key', '\uFEFF')
+  expect(read(printNote(entry, '\uFEFFjust text\n')).value).toBe('\uFEFF')
+  expect(printNote(entry, '\uFEFFjust text\n')).toBe(printNote(entry))
+})
+
 it('a note whose front matter could not be read again is refused', () => {
   const tags = Array.from({ length: 256 }, (_, i) => `${i}`.padEnd(256, 'x'))
   expect(() => printNote(entryOf('key', 'value', { tags }))).toThrow('read again')
