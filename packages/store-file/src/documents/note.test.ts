@@ -122,6 +122,16 @@ it('a file without front matter is a note named like the file', () => {
   expect(note).toMatchObject({ key: 'My idea', value: 'just text', created: 7, updated: 7, line: 1 })
 })
 
+it('a note says the same when git or an editor made its line ends those of Windows', () => {
+  const entry = entryOf('key', 'one\ntwo\n\n')
+  const content = printNote(entry).replaceAll('\n', '\r\n')
+  expect(parseNote(content, 'key', { modified: 0 })).toMatchObject({ value: entry.value, text: entry.text })
+  const byHand = parseNote('one\r\ntwo\r\n', 'key', { modified: 0 })
+  expect(byHand).toMatchObject({ value: 'one\ntwo', text: 'one\ntwo' })
+  expect(byHand).not.toHaveProperty('derived')
+  expect(roundTrip(entryOf('key', 'one\r\ntwo')).value).toBe('one\r\ntwo')
+})
+
 it('a byte order mark, which some editors write, is no part of what a note says', () => {
   const read = (content: string) => parseNote(content, 'key', { modified: 0 })
   expect(read('\uFEFFjust text\n')).toMatchObject({ value: 'just text', text: 'just text' })

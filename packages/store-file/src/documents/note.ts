@@ -13,6 +13,7 @@ import { fileStem } from '../files/paths.ts'
 import { type FileEntry, type FileTimes, parseTime, printTime, stringsOf } from './file-entry.ts'
 import { maxFrontMatterLength, parseFrontMatter, updateFrontMatter } from './front-matter.ts'
 import { isTooDeep } from './json-depth.ts'
+import { lineEndsOf } from './line-ends.ts'
 
 /** Values larger than this are not copied into the index: filters read them from the file. */
 const largestIndexedValue = 2048
@@ -57,7 +58,7 @@ export function printNote(entry: Entry, earlier = ''): string {
 /** Reads a note, hand-written ones included: without front matter its name is the key and its text the value. */
 export function parseNote(content: string, stem: string, { modified }: FileTimes): FileEntry {
   const { fields, body, bodyLine, problem } = parseFrontMatter(content)
-  const own = body.replace(/\r?\n$/, '')
+  const own = lineEndsOf(content)(body).replace(/\r?\n$/, '')
   const parsed = fields.format === 'json' ? parseFenced(own) : own
   const value = parsed === undefined ? own : parsed
   const text = textOf(fields, value)
