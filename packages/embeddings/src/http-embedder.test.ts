@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
 import { MemoryErrorCode } from '@recall/core'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { httpEmbedder } from './http-embedder.ts'
@@ -358,8 +359,28 @@ it('needs options', () => {
   )
 })
 
+it('refuses a key that no header can hold without repeating it', () => {
+  const given = options('http://localhost:1/v1')
+  for (const apiKey of ['secret\nmore', 'sec\0ret', 'sec\u2026ret']) {
+    const refused = failureOf(() => httpEmbedder({ ...given, apiKey }))
+    expect(refused).toMatchObject({ code: MemoryErrorCode.INVALID_INPUT })
+    expect(inspect(refused)).toContain('on one line')
+    expect(inspect(refused)).not.toMatch(/sec|ret/)
+  }
+  expect(() => httpEmbedder({ ...given, apiKey: ' key-of_a.file=\r\n' })).not.toThrow()
+})
+
 it('says which scripts its model knows, where it is told', () => {
   const given = options('http://localhost:1/v1')
   expect(httpEmbedder({ ...given, scripts: ['Latin', 'Cyrillic'] }).scripts).toEqual(['Latin', 'Cyrillic'])
   expect(httpEmbedder(given)).not.toHaveProperty('scripts')
 })
+
+function failureOf(call: () => unknown): unknown {
+  try {
+    call()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}

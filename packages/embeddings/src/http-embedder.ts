@@ -100,6 +100,15 @@ const isScript = (name: string): boolean => {
     return false
   }
 }
+const aKey = 'must be a key that a header can hold: plain letters, digits and signs, on one line'
+/** Tried here, because who sends it gets the platform's error, which prints an invalid key. */
+const isKey = (key: string): boolean => {
+  try {
+    return new Headers({ authorization: authorization(key) }) !== undefined
+  } catch {
+    return false
+  }
+}
 /** Unlike `z.number()` it takes `Infinity`. */
 const notNegative = z.optional(
   z.custom<number>((given) => typeof given === 'number' && given >= 0, 'must be a number, 0 or more'),
@@ -111,7 +120,7 @@ const optionsSchema = z.strictObject({
   url: whatever,
   model: z.string(aModel).check(z.minLength(1, aModel)),
   dimensions: z.int(aLength).check(z.positive(aLength)),
-  apiKey: z.optional(z.string()),
+  apiKey: z.optional(z.string().check(z.refine(isKey, aKey))),
   prefixes: z.optional(z.strictObject({ query: z.optional(z.string()), document: z.optional(z.string()) })),
   scripts: z.optional(z.array(z.string().check(z.refine(isScript, aScript)))),
   maxBatch: whatever,
@@ -126,6 +135,8 @@ function checkOptions(options: HttpEmbedderOptions): void {
   const { error } = optionsSchema.safeParse(options, { error: en().localeError })
   if (error) throw invalidInput('options', error.issues)
 }
+
+const authorization = (apiKey: string): string => `Bearer ${apiKey}`
 
 const sendable = (text: string): string => (text.trim() === '' ? '-' : redactText(text.toWellFormed()).text)
 
@@ -161,7 +172,7 @@ async function request(
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
+        ...(apiKey ? { authorization: authorization(apiKey) } : {}),
       },
       body: JSON.stringify({ model, input: batch, encoding_format: 'float' }),
       // The texts must not be sent to wherever an answer redirects.
