@@ -250,7 +250,8 @@ class Recall:
             try:
                 return self._attempt(request, member)
             except RecallError as error:
-                pause = error.retry_after if error.retry_after is not None else 0.2 * 2**tried
+                doubled = min(LONGEST_PAUSE, 0.2 * 2 ** min(tried, 9))
+                pause = error.retry_after if error.retry_after is not None else doubled
                 # An earlier try got through, and only its answer was lost: it comes within the time for one answer.
                 running = error.code == "MEMORY_CONFLICT" and error.retry_after is not None
                 most = min(self._retries, 1) * self._timeout if running else self._retries

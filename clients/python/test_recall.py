@@ -136,6 +136,12 @@ class OnTheWire(unittest.TestCase):
             self.assertEqual(self.failure(lambda: Recall(hub.url, KEY).whoami()).code, "MEMORY_UNAVAILABLE")
         self.assertEqual(len(hub.requests), 3)
 
+    def test_tries_as_often_as_it_is_told_with_pauses_that_grow_to_the_longest(self):
+        with Answers(*[problem(503, "MEMORY_UNAVAILABLE")] * 10) as hub:
+            self.failure(Recall(hub.url, KEY, retries=9).whoami)
+        self.assertEqual(len(hub.requests), 10)
+        self.assertTrue(0.2 <= hub.pauses[0] <= 0.3 and all(10 <= pause <= 15 for pause in hub.pauses[6:]))
+
     def test_follows_no_redirect(self):
         with Answers(ok({"results": []})) as elsewhere, Answers((302, {"Location": elsewhere.url}, "")) as hub:
             self.assertIn("redirects", str(self.failure(lambda: Recall(hub.url, KEY).search("q"))))
