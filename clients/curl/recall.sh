@@ -85,7 +85,8 @@ call() {
   case "$status:$answer" in
     2??:*"\"$holds\""*) printf '%s\n' "$answer" ;;
     2??:*) fail 3 "$url did not answer as a hub does: is it a Recall hub?" ;;
-    404:* | 410:*) fail 1 "$answer" ;;
+    # Only a hub can know that it has no such memory.
+    404:*'"MEMORY_NOT_FOUND"'* | 410:*'"MEMORY_NOT_FOUND"'*) fail 1 "$answer" ;;
     400:* | 422:*) fail 2 "$answer" ;;
     *) fail 3 "the hub answered $status: $answer" ;;
   esac

@@ -153,10 +153,12 @@ class OnTheWire(unittest.TestCase):
             self.assertEqual(self.failure(client.whoami).code, "MEMORY_TIMEOUT")
 
     def test_takes_a_page_of_a_proxy_for_no_hub(self):
-        with Answers((200, {}, "<html>"), (404, {}, "<html>")) as hub:
+        pages = [(200, {}, "<html>"), (404, {}, "<html>"), (410, {}, "<html>"), (408, {}, "<html>")]
+        with Answers(*pages, problem(404, "MEMORY_NOT_FOUND"), problem(410, "MEMORY_NOT_FOUND")) as hub:
             client = Recall(hub.url, KEY, retries=0)
-            self.assertEqual(self.failure(client.whoami).code, "MEMORY_UNAVAILABLE")
-            self.assertEqual(self.failure(lambda: client.get("RCL-1")).code, "MEMORY_NOT_FOUND")
+            codes = [self.failure(lambda: client.get("RCL-1")).code for _ in range(6)]
+        away, absent = ["MEMORY_UNAVAILABLE"] * 3 + ["MEMORY_TIMEOUT"], ["MEMORY_NOT_FOUND"] * 2
+        self.assertEqual(codes, away + absent)
 
     def test_goes_by_the_status_where_a_proxy_has_codes_of_its_own(self):
         with Answers(problem(502, 502), problem(503, "UPSTREAM_DOWN"), ok({"results": []})) as hub:

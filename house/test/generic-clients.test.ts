@@ -73,6 +73,7 @@ describe('clients/curl/recall.sh', () => {
     const other = createHttpServer((_, answer) => {
       const text = answers.shift()
       if (text === undefined) answer.writeHead(304)
+      if (text === '404') answer.writeHead(404)
       answer.end(text)
     }).listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -89,6 +90,8 @@ describe('clients/curl/recall.sh', () => {
       out: '',
       err: 'recall: the hub answered 304: \n',
     })
+    answers.push('404')
+    expect(await recall(['get', 'RCL-00000000'], env)).toMatchObject({ code: 3, out: '' })
     other.close()
   })
 
