@@ -4,6 +4,12 @@ import { describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { parseFrontMatter, printFrontMatter } from './front-matter.ts'
 
+/** What a library takes for a number is kept as it was typed, in fields that count nothing. */
+const withNumbers = (fields: object): string => {
+  const numbers: Record<string, number | null> = { '1e3': 1000, '0x1f': 31, '.inf': null }
+  return JSON.stringify(fields, (_, value) => (value in numbers ? numbers[value] : value))
+}
+
 const fieldsOf = (source: string) => parseFrontMatter(`---\n${source}\n---\nbody`)
 
 describe('front matter', () => {
@@ -70,7 +76,7 @@ describe('front matter', () => {
       '%',
     )
     const line = fc
-      .tuple(fc.constantFrom('a', 'b', 'key', '__proto__', 'a b', '"q"', '1'), word)
+      .tuple(fc.constantFrom('ttl', 'log', 'part', '__proto__', 'a b', '"q"', '1'), word)
       .map(([name, text]) => `${name}: ${text}`)
     fc.assert(
       fc.property(fc.array(line, { maxLength: 4 }), (lines) => {
@@ -88,12 +94,29 @@ describe('front matter', () => {
           expected = undefined
         }
         const { fields, problem } = fieldsOf(lines.join('\n'))
-        if (problem === undefined) expect(JSON.stringify(fields)).toBe(JSON.stringify(expected))
+        if (problem === undefined) expect(withNumbers(fields)).toBe(JSON.stringify(expected))
         else
           expect(expected === undefined || typeof expected !== 'object' || Array.isArray(expected)).toBe(true)
       }),
       { numRuns: 2000 },
     )
+  })
+
+  it('keeps a number as it was typed, but where something is counted', () => {
+    const typed = ['3.10', '007', '0x1f', '7e100000', '12345678901234567890', '.inf', '1e3', '7', '-0.5']
+    const asTyped = [...typed.slice(0, 7), 7, -0.5]
+    for (const end of ['', '# quick no more']) {
+      expect(typed.map((text) => fieldsOf(`tag: ${text}\n${end}`).fields.tag)).toEqual(asTyped)
+      expect(fieldsOf(`tags: [${typed.join(', ')}]\n${end}`).fields.tags).toEqual(asTyped)
+      expect(fieldsOf(`deep: [[3.10]]\n${end}`).fields.deep).toEqual([['3.10']])
+      expect(fieldsOf(`ttl: 1e3\npart: 2.0\n${end}`).fields).toEqual({ ttl: 1000, part: 2 })
+    }
+  })
+
+  it('says so when it is a list or a number', () => {
+    expect(fieldsOf('- 3.10').problem).toBe('front matter is not a list of fields')
+    expect(fieldsOf('3.10').problem).toBe('front matter is not a list of fields')
+    expect(fieldsOf('? \n: 3.10').fields).toEqual({ '': '3.10' })
   })
 
   it.each([

@@ -7,6 +7,7 @@ import {
   MemoryError,
   MemoryErrorCode,
 } from '@recall/core'
+import type { Pair, Scalar } from 'yaml'
 import { isTooDeep } from './json-depth.ts'
 
 /**
@@ -147,6 +148,10 @@ function parseFields(source: string): JsonObject | string {
         hasPlainNames = false
         return visit.BREAK
       },
+      Scalar(role, node, [, , field]) {
+        if (role === 'key' || isNumeric((field as Pair<Scalar | null> | undefined)?.key?.value)) return
+        if (typeof node.value === 'number' && String(node.value) !== node.source) node.value = node.source
+      },
     })
     // A collection as a key is printed to become a name, which takes minutes at a few hundred levels.
     if (!hasPlainNames) return 'front matter has a list or a mapping for the name of a field'
@@ -159,6 +164,10 @@ function parseFields(source: string): JsonObject | string {
     Error.stackTraceLimit = stackTraceLimit
   }
 }
+
+/** Fields that count something. In all others YAML takes for a number what is none, such as the tag `3.10`. */
+const isNumeric = (name: unknown): boolean =>
+  name === 'ttl' || name === 'log' || name === 'part' || name === 'message_count'
 
 const fieldLine = /^([A-Za-z_][A-Za-z0-9_-]*): (.+)$/
 const plainWord = /^[A-Za-z][A-Za-z0-9_/.-]*(?: [A-Za-z0-9_/.-]+)*$/
@@ -183,10 +192,16 @@ function parseJsonLines(source: string): JsonObject | undefined {
     }
     const value = parseJson(text)
     if (value === undefined || isJsonObject(value) || isTooDeep(value)) return undefined
+    if (!isNumeric(name) && mayBeSpelledOtherwise(value, text)) return undefined
     fields[name] = value
   }
   return fields
 }
+
+const mayBeSpelledOtherwise = (value: JsonValue, text: string): boolean =>
+  Array.isArray(value)
+    ? value.some((item) => typeof item !== 'string')
+    : typeof value === 'number' && String(value) !== text
 
 function parseJson(text: string): JsonValue | undefined {
   try {
