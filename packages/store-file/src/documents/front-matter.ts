@@ -94,6 +94,8 @@ export function updateFrontMatter(text: string, fields: Record<string, JsonValue
   if (head.trim() === '' || isPlain) return printFrontMatter(fields)
   const source = head.slice(head.indexOf('\n') + 1, head.lastIndexOf('---'))
   const document = loadYaml().parseDocument(source, yamlOptions)
+  // Of a lone `~`, which names nothing, no field can be set.
+  if (Object.keys(before).length === 0) document.contents = null
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined || value === null) document.delete(name)
     else if (!equalJson(before[name] ?? null, value)) {

@@ -132,6 +132,15 @@ it('a note says the same when git or an editor made its line ends those of Windo
   expect(roundTrip(entryOf('key', 'one\r\ntwo')).value).toBe('one\r\ntwo')
 })
 
+it('a note whose front matter names nothing is written again, with the comments in it', () => {
+  const entry = entryOf('key', 'new')
+  for (const head of ['~', 'null', '', '{}'])
+    expect(printNote(entry, `---\n${head}\n---\nold\n`)).toBe(printNote(entry))
+  const commented = printNote(entry, '---\n# mine\n---\nold\n')
+  expect(commented).toContain('# mine')
+  expect(parseNote(commented, 'key', { modified: 0 })).toMatchObject({ value: 'new', updated: 2000 })
+})
+
 it('a byte order mark, which some editors write, is no part of what a note says', () => {
   const read = (content: string) => parseNote(content, 'key', { modified: 0 })
   expect(read('\uFEFFjust text\n')).toMatchObject({ value: 'just text', text: 'just text' })
