@@ -107,6 +107,22 @@ describe('the window', () => {
     expect(idsIn(withSession(withSession(open, session('a'), 'a'), session('b'), 'b'))).toEqual(['a', 'b'])
   })
 
+  it('does not let a summary close the code that a note above it left open', () => {
+    const note = 'Run this:\n\n```\nnpm test\n'
+    const summary = 'It printed:\n\n```\nok\n```\n  ~~~ js\nover'
+    const content = withSession(note, session('a', undefined, summary), 'a')
+    const again = withSession(content, session('a', undefined, summary), 'a')
+    expect(again).toBe(content)
+    const below = withSession(content, session('b', undefined, summary), 'b')
+    const kept = 'It printed:\n\n\\```\nok\n\\```\n\\  ~~~ js\nover'
+    expect(parseWindow(below).flatMap((block) => block.session ?? [])).toMatchObject([
+      { sessionId: 'a', summary: kept },
+      { sessionId: 'b', summary: kept },
+    ])
+    expect(notesIn(below)).toBe(note.trim())
+    expect(withSession('', session('a', undefined, summary), 'a')).toContain(summary)
+  })
+
   it('begins each session of two that a merge left with no line between them', () => {
     const [mine, yours] = ['a', 'b'].map((id) =>
       withSession('', session(id, undefined, `of ${id}`), `${id}.md`),

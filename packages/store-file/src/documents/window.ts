@@ -119,7 +119,14 @@ export const withSession = (file: string, session: SessionSummary, pointer: stri
   keepingLineEnds(file, (content) => withBlock(content, session, pointer))
 
 function withBlock(content: string, session: SessionSummary, pointer: string): string {
-  const printed = printSession(session, pointer)
+  const written = printWithBlock(content, session, printSession(session, pointer))
+  if (parseWindow(written).some((block) => block.session?.sessionId === session.sessionId)) return written
+  // A note above it leaves its code open: with a fence in the summary the session would be part of that.
+  const summary = session.summary.replace(/^(?=[ \t]*(?:```|~~~))/gm, '\\')
+  return printWithBlock(content, session, printSession({ ...session, summary }, pointer))
+}
+
+function printWithBlock(content: string, session: SessionSummary, printed: string): string {
   const blocks = parseWindow(content)
   const known = blocks.find((block) => block.session?.sessionId === session.sessionId)
   if (known) {
