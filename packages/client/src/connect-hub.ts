@@ -67,7 +67,7 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
     isClosed = true
     return memory.close()
   }
-  const at = (id: string): string => `memory/${encodeURIComponent(id)}`
+  const at = (id: string): string => `memory/${encodeURIComponent(id.toWellFormed())}`
 
   return {
     memory,

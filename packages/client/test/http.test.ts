@@ -103,6 +103,11 @@ it('asks for a memory by its id, whatever stands in it', async () => {
   expect(requests[0]?.url).toBe('https://hub.example/below/api/v1/memory/..%2Fagents%2Fme%3Fa%23b')
 })
 
+it('asks for an id that is not well-formed as for any other that the hub does not know', async () => {
+  const { hub } = hubOf([json({ code: MemoryErrorCode.NOT_FOUND, detail: 'no' }, 404)])
+  expect((await failure(hub.get('RCL-\ud83d'))).code).toBe(MemoryErrorCode.NOT_FOUND)
+})
+
 it('sends no key where there is none yet', async () => {
   const sent: (string | null)[] = []
   const fetch = ({ headers }: Request): Response => {
