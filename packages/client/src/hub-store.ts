@@ -5,6 +5,7 @@ import {
   type Entry,
   type Found,
   isMemoryError,
+  MemoryError,
   MemoryErrorCode,
   type MemoryStore,
   type Place,
@@ -101,7 +102,7 @@ function createShelf(send: Send, archived: boolean): Shelf {
       return (await call<{ entries: (Entry | null)[] }>('get-many', place, body, severalEntries, true))
         .entries
     })
-    if (entries !== tooLarge) return entries
+    if (entries !== tooLarge) return oneForEach(keys, entries)
     const half = Math.ceil(keys.length / 2)
     return [...(await read(place, keys.slice(0, half), now)), ...(await read(place, keys.slice(half), now))]
   }
@@ -213,6 +214,15 @@ function createShelf(send: Send, archived: boolean): Shelf {
       return stamp
     },
   }
+}
+
+/** A shorter answer would tell of memories that are there that they are not. */
+function oneForEach(keys: readonly string[], entries: (Entry | null)[]): (Entry | null)[] {
+  if (entries.length === keys.length) return entries
+  throw new MemoryError(
+    `the hub gave ${entries.length} entries for ${keys.length} keys: is it a Recall hub?`,
+    MemoryErrorCode.UNAVAILABLE,
+  )
 }
 
 const tooLarge = Symbol('too large')

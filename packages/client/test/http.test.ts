@@ -97,6 +97,12 @@ it('takes nothing for an answer where a hub has nothing', async () => {
   expect(await hub.memory.read('working', 'key')).toBeNull()
 })
 
+it('takes no list that is shorter than what was asked for memories that are not there', async () => {
+  const { hub } = hubOf([json({ entries: [] })])
+  const asked = failure(hub.memory.batchRead('working', ['a', 'b']))
+  expect((await asked).code).toBe(MemoryErrorCode.UNAVAILABLE)
+})
+
 it('asks for a memory by its id, whatever stands in it', async () => {
   const { hub, requests } = hubOf([json({ memory: {} })])
   await hub.get('../agents/me?a#b')
