@@ -83,6 +83,16 @@ it('a note may say by hand how long it lives and what its tags are', () => {
   expect(read('tags:').tags).toEqual([])
 })
 
+it('a note does not end at once, or at no time that can be told, for a lifetime that is none', () => {
+  const read = (ttl: string) => parseNote(`---\nttl: ${ttl}\n---\ntext\n`, 'key', { modified: 1000 })
+  for (const ttl of ['0', '-5', '1e15', '.inf', '"500"', '~ 5', '[500]'])
+    expect(read(ttl)).toMatchObject({ ttl: null, expires: null, problem: expect.stringContaining("'ttl'") })
+  for (const ttl of ['0.5', '1e14']) {
+    expect(read(ttl)).toMatchObject({ ttl: Number(ttl), expires: 1000 + Number(ttl) })
+    expect(read(ttl)).not.toHaveProperty('problem')
+  }
+})
+
 const updatedOnceEdited = (from: string | RegExp, to: string): number => {
   const more = { type: 'x', tags: ['a'], ttl: 5000, expiresAt: 7000, text: 'word' }
   const written = printNote(entryOf('key', 'value\nmore', more))
