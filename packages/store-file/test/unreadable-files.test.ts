@@ -60,6 +60,25 @@ describe('a file that cannot be read', () => {
     await memory.close()
   })
 
+  it('because of its front matter is not written over, and can be deleted', async () => {
+    const { memory, at } = await open()
+    const path = at('long-term/note.md')
+    await memory.write('long-term', 'note', 'the harbour')
+    const mine = readFileSync(path, 'utf8').replace('updated:', 'aliases: [quay\nupdated:')
+    writeFileSync(path, mine)
+    for (const call of [
+      () => memory.write('long-term', 'note', 'new'),
+      () => memory.atomicUpdate('long-term', [{ operation: 'set', key: 'note', value: 'new' }]),
+    ])
+      expect(await failure(call(), 'MEMORY_CORRUPTION')).toMatch(/'note' would be lost .* on line 5\): mend/)
+    expect(readFileSync(path, 'utf8')).toBe(mine)
+    expect(await memory.read('long-term', 'note')).toBe(mine.trimEnd())
+    await memory.delete('long-term', 'note')
+    await memory.write('long-term', 'note', 'new')
+    expect(await memory.read('long-term', 'note')).toBe('new')
+    await memory.close()
+  })
+
   it('because a folder stands in its place is no empty file', async () => {
     const { root, memory, at } = await open()
     await memory.write('short-term', 'note', 'the harbour')

@@ -15,7 +15,8 @@ import { maxFrontMatterLength, parseFrontMatter, updateFrontMatter } from './fro
  * A conversation archive: the front matter of the specification, then summary, turns and tags.
  *
  * @param earlier the file that it replaces; what a person added to its front matter stays
- * @throws MemoryError INVALID_INPUT when the front matter would be too long to be read again
+ * @throws MemoryError INVALID_INPUT when the front matter would be too long to be read again, CORRUPTION when that of the
+ * earlier file cannot be read
  */
 export function printConversation(archive: ConversationArchive, number: number, earlier = ''): string {
   const facts = {
@@ -31,12 +32,16 @@ export function printConversation(archive: ConversationArchive, number: number, 
     last_message: archive.lastMessage,
     summarized_by: archive.summarizedBy,
   }
-  const head = updateFrontMatter(earlier, {
-    log: number,
-    ...facts,
-    body_hash: archive.edited ? 'edited' : hashOf(archive.body),
-    head_hash: headHashOf(facts),
-  })
+  const head = updateFrontMatter(
+    earlier,
+    {
+      log: number,
+      ...facts,
+      body_hash: archive.edited ? 'edited' : hashOf(archive.body),
+      head_hash: headHashOf(facts),
+    },
+    archive.sessionId,
+  )
   if (head.length > maxFrontMatterLength) {
     throw new MemoryError(
       `the front matter of the archive of '${archive.sessionId.slice(0, 80)}' takes ${head.length} characters, more than the ${maxFrontMatterLength} that are read again`,

@@ -85,9 +85,22 @@ export function printFrontMatter(fields: Record<string, JsonValue | undefined>):
 /**
  * The front matter of a file brought up to date: the given fields as `printFrontMatter` has them, all others and the
  * comments as they stand there.
+ *
+ * @param title what the file is called in an error
+ * @throws MemoryError CORRUPTION when it cannot be read: what a person wrote there would be lost
  */
-export function updateFrontMatter(text: string, fields: Record<string, JsonValue | undefined>): string {
-  const { fields: before, body } = parseFrontMatter(text)
+export function updateFrontMatter(
+  text: string,
+  fields: Record<string, JsonValue | undefined>,
+  title: string,
+): string {
+  const { fields: before, body, problem } = parseFrontMatter(text)
+  if (problem !== undefined) {
+    throw new MemoryError(
+      `what stands in the file of '${title.slice(0, 80)}' would be lost (${problem}): mend that, or delete the memory first`,
+      MemoryErrorCode.CORRUPTION,
+    )
+  }
   const head = text.slice(0, text.length - body.length)
   const isPlain =
     head === printFrontMatter(before) && Object.keys(before).every((name) => Object.hasOwn(fields, name))

@@ -23,7 +23,8 @@ const largestIndexedValue = 2048
  * line end that every text file has); any other JSON stands in a fenced block.
  *
  * @param earlier the file that it replaces; what a person added to its front matter stays
- * @throws MemoryError INVALID_INPUT when the front matter would be too long to be read again
+ * @throws MemoryError INVALID_INPUT when the front matter would be too long to be read again, CORRUPTION when that of the
+ * earlier file cannot be read
  */
 export function printNote(entry: Entry, earlier = ''): string {
   const { value } = entry
@@ -44,7 +45,7 @@ export function printNote(entry: Entry, earlier = ''): string {
     indexed: entry.text === '' && ownText !== '' ? false : undefined,
     text: entry.text !== '' && entry.text !== ownText ? entry.text : undefined,
   }
-  const head = updateFrontMatter(earlier, { ...fields, hash: hashOf(fields, body) })
+  const head = updateFrontMatter(earlier, { ...fields, hash: hashOf(fields, body) }, entry.key)
   if (head.length > maxFrontMatterLength) {
     throw new MemoryError(
       `key, tags and text of '${entry.key.slice(0, 80)}' take ${head.length} characters, more than the ${maxFrontMatterLength} that are read again`,
