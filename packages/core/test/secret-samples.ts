@@ -139,7 +139,7 @@ export const tokens: SecretSample[] = [
   sample('cerebras', `csk-${fill(48, lower + digits)}`),
   sample('circleci', `CCIPAT_${fill(22)}_${fill(40, hex)}`),
   sample('clojars', `CLOJARS_${fill(60, hex)}`),
-  sample('cursor', `key_${fill(64, hex)}`),
+  sample('secret', `key_${fill(64, hex)}`),
   sample('e2b', `e2b_${fill(40, hex)}`),
   sample('elevenlabs', `sk_${fill(48, hex)}`),
   sample('inngest', `signkey-prod-${fill(64, hex)}`),

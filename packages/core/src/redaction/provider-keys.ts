@@ -101,7 +101,7 @@ export const providerKeys: readonly Detector[] = [
   { kind: 'cerebras', gate: ['csk-'], pattern: /(?<![A-Za-z0-9-])csk-[0-9a-z]{48}(?![0-9a-z])/g },
   { kind: 'circleci', gate: ['CCIPAT_'], pattern: /CCIPAT_[A-Za-z0-9]{22}_[0-9a-f]{40}/g },
   { kind: 'clojars', gate: ['CLOJARS_'], pattern: /CLOJARS_[0-9a-z]{60}/g },
-  { kind: 'cursor', gate: ['key_'], pattern: /(?<![A-Za-z0-9_])key_[0-9a-f]{64}(?![0-9a-f])/g },
+  { kind: 'secret', gate: ['key_'], pattern: /(?<![A-Za-z0-9_])key_[0-9a-f]{64}(?![0-9a-f])/g },
   { kind: 'e2b', gate: ['e2b_'], pattern: /(?<![A-Za-z0-9])e2b_[0-9a-f]{40}(?![0-9a-f])/g },
   { kind: 'elevenlabs', gate: ['sk_'], pattern: /(?<![A-Za-z0-9_])sk_[0-9a-f]{48}(?![0-9a-f])/g },
   { kind: 'inngest', gate: ['signkey-'], pattern: /signkey-(?:prod|test|branch)-[0-9a-f]{32,64}/g },
