@@ -225,6 +225,22 @@ describe('init for hosts', () => {
     expect(readdirSync(memory)).toEqual(['note.md'])
   })
 
+  it('keeps the marks of what was forgotten where curated memory stays', async () => {
+    const shell = createHome()
+    const root = join(shell.root, '.recall')
+    const session = writeSession(temporaryFolder(), 's1', poolSession)
+    mkdirSync(join(root, 'memory'), { recursive: true })
+    writeFileSync(join(root, 'memory/note.md'), 'Tabs, not spaces.\n')
+    await shell.run('init', '--target', 'claude')
+    await shell.run('archive', session)
+    await shell.run('forget', 'conversation:s1', '--yes')
+    await shell.run('uninit', '--purge', '--yes')
+    expect(readdirSync(join(root, 'memory/.recall')).sort()).toEqual(['.gitignore', 'tombstones.jsonl'])
+    await shell.run('import', session)
+    expect((await shell.run('search', 'pool')).out).toBe('Nothing found.\n')
+    expect((await shell.run('search', 'tabs')).out).toContain('note.md')
+  })
+
   it('leaves alone what does not parse, says what to put in by hand, and fails', async () => {
     const shell = createHome()
     writeFileSync(join(shell.root, '.claude/settings.json'), '{ broken')

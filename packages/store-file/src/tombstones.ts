@@ -106,7 +106,8 @@ function hashesIn(content: string): Set<string> {
   return hashes
 }
 
-const tombstoneFile = 'tombstones.jsonl'
+/** In the internal folder: the marks of what was forgotten. */
+export const tombstoneFile = 'tombstones.jsonl'
 
 function parseLine(line: string): Tombstone | null {
   try {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, wri
 import { join, relative, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { createFolder, renamePatiently } from '@recall/core/process'
-import { defaultFileSystem, layouts, layoutsOf } from '@recall/store-file'
+import { defaultFileSystem, layouts, layoutsOf, tombstoneFile } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { isDerived } from '../memory/derived-files.ts'
 import { type MemoryReceipt, nameIn, readReceipts } from '../memory/receipts.ts'
@@ -76,7 +76,9 @@ export function removeCreated(
       files.every(({ path, digest }) => isSame(join(root, path), digest)) && !holdsMore(root, files)
     if (!isUnused && !options.purge) return { root, kept: [root] }
     if (!options.dryRun)
-      withNobodyArchiving({ root, layout: layouts.entity }, () => clear(root, files, folders, options.purge))
+      withNobodyArchiving({ root, layout: layouts.entity }, () =>
+        clear(receipt, { purge: options.purge, isOlder }),
+      )
     return isOlder ? { root, kept: [root], isOlder } : { root, kept: [] }
   })
   const left = outcomes.filter(({ kept }) => kept.length > 0)
@@ -119,12 +121,15 @@ function lookForOlder({ root, files, folders }: MemoryReceipt): {
   }
 }
 
-function clear(root: string, files: MemoryReceipt['files'], folders: string[], purge: boolean): void {
+function clear(
+  { root, files, folders }: MemoryReceipt,
+  { purge, isOlder }: { purge: boolean; isOlder: boolean },
+): void {
   for (const { path, digest } of files) {
     if (purge || isSame(join(root, path), digest)) rmSync(join(root, path), { force: true })
   }
   for (const layout of layoutsOf(defaultFileSystem, root)) {
-    rmSync(join(root, layout.internal), { recursive: true, force: true })
+    clearInternal(join(root, layout.internal), isOlder)
     for (const folder of [layout.memory, layout.archives].map((path) => join(root, path))) {
       // A folder that existed before is not ours to empty.
       if (purge && folders.includes(folder)) rmSync(folder, { recursive: true, force: true })
@@ -133,6 +138,17 @@ function clear(root: string, files: MemoryReceipt['files'], folders: string[], p
   for (const folder of [...folders].sort((a, b) => b.length - a.length)) {
     if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder)
   }
+}
+
+/** Of a memory that stays, the marks of what was forgotten stay too: an import would bring it back. */
+function clearInternal(folder: string, isOlder: boolean): void {
+  if (!isOlder || !existsSync(join(folder, tombstoneFile))) {
+    rmSync(folder, { recursive: true, force: true })
+    return
+  }
+  const kept = [tombstoneFile, '.gitignore']
+  for (const name of readdirSync(folder).filter((each) => !kept.includes(each)))
+    rmSync(join(folder, name), { recursive: true, force: true })
 }
 
 /** Whether there are files other than those that `init` created and those derived from them. */
