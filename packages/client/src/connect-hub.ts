@@ -67,7 +67,11 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
     isClosed = true
     return memory.close()
   }
-  const at = (id: string): string => `memory/${encodeURIComponent(id.toWellFormed())}`
+  const at = (id: string): string => {
+    // These no address can hold: it would be that of a folder above.
+    if (/^\.{0,2}$/.test(id)) throw new MemoryError(`there is no memory ${id}`, MemoryErrorCode.NOT_FOUND)
+    return `memory/${encodeURIComponent(id.toWellFormed())}`
+  }
 
   return {
     memory,
@@ -107,7 +111,7 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
       return answer.memory
     },
 
-    cite: (id, given) =>
+    cite: async (id, given) =>
       send(
         'POST',
         `${at(id)}/cite`,

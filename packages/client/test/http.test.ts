@@ -114,6 +114,13 @@ it('asks for an id that is not well-formed as for any other that the hub does no
   expect((await failure(hub.get('RCL-\ud83d'))).code).toBe(MemoryErrorCode.NOT_FOUND)
 })
 
+it.each(['', '.', '..'])('knows that there is no memory %j, which no address could hold', async (id) => {
+  const { hub, requests } = hubOf([])
+  for (const asked of [hub.get(id), hub.cite(id), hub.delete(id)])
+    expect((await failure(asked)).code).toBe(MemoryErrorCode.NOT_FOUND)
+  expect(requests).toEqual([])
+})
+
 it('sends no key where there is none yet', async () => {
   const sent: (string | null)[] = []
   const fetch = ({ headers }: Request): Response => {
