@@ -20,6 +20,18 @@ import { createShell, poolSession, serveTinyModel, temporaryFolder, writeSession
 describe('archiving by hooks', () => {
   const event = (fields: Record<string, unknown>): string => JSON.stringify(fields)
 
+  /** A memory, a session and what runs a hook with an event of it. */
+  const hooked = async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const transcript = writeSession(shell.root, 's1', poolSession)
+    const run = (name: string, hook_event_name: string) =>
+      shell
+        .withInput(event({ session_id: 's1', transcript_path: transcript, hook_event_name }))
+        .run('hook', name)
+    return { shell, transcript, run }
+  }
+
   it('archives a session of Codex that was moved before the next one starts', async () => {
     const shell = createShell()
     await shell.run('init', '--layout', 'entity')
@@ -184,15 +196,11 @@ describe('archiving by hooks', () => {
   )
 
   it('enters a session from its checkpoint whose transcript is gone when it ends', async () => {
-    const shell = createShell()
-    await shell.run('init')
-    const transcript_path = writeSession(shell.root, 's1', poolSession)
-    const run = (name: string, hook_event_name: string) =>
-      shell.withInput(event({ session_id: 's1', transcript_path, hook_event_name })).run('hook', name)
+    const { shell, transcript, run } = await hooked()
     await run('pre-compact', 'PreCompact')
     await shell.run('hook', 'drain')
     await run('session-end', 'SessionEnd')
-    rmSync(transcript_path)
+    rmSync(transcript)
     await shell.run('hook', 'drain')
     expect((await shell.run('consume')).out).toContain('Session s1')
   })
@@ -212,11 +220,7 @@ describe('archiving by hooks', () => {
   })
 
   it('saves a session that was compacted also when it goes on first', async () => {
-    const shell = createShell()
-    await shell.run('init')
-    const transcript_path = writeSession(shell.root, 's1', poolSession)
-    const run = (name: string, hook_event_name: string) =>
-      shell.withInput(event({ session_id: 's1', transcript_path, hook_event_name })).run('hook', name)
+    const { shell, run } = await hooked()
     await run('pre-compact', 'PreCompact')
     await run('stop', 'Stop')
     await shell.run('hook', 'drain')
