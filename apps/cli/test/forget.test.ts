@@ -1,31 +1,24 @@
 import { spawnSync } from 'node:child_process'
 import {
-  appendFileSync,
   copyFileSync,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { ConversationArchive } from '@recall/core'
 import { openFileMemory, openFileStore } from '@recall/store-file'
 import { describe, expect, it, vi } from 'vitest'
 import { byKey } from '../src/commands/forget.ts'
-import { createShell, poolSession, shellWithSession, writeSession } from './support.ts'
+import { createShell, poolSession, shellWithSession, writeFiles, writeSession } from './support.ts'
 
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
     entry.isFile() ? join(entry.parentPath, entry.name) : [],
   )
-
-function writeFile(path: string, content: string): void {
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, content)
-}
 
 describe('forget', () => {
   it('takes the beginning of a key for none, and says so', async () => {
@@ -85,7 +78,7 @@ describe('forget', () => {
     const shell = createShell()
     await shell.run('init')
     for (let i = 0; i < 45; i++)
-      writeFile(join(shell.root, `memory/long-term/note-${i}.md`), 'the pool leaks\n')
+      writeFiles(shell.root, { [`memory/long-term/note-${i}.md`]: 'the pool leaks\n' })
     const { out } = await shell.run('forget', '--containing', 'pool')
     expect(out).toContain('and 25 more memories, all of which --json prints\n')
     expect(out).toContain('Run the same with --yes to forget 45 memories.')
@@ -133,7 +126,7 @@ describe('forget', () => {
   it('rebuilds the index when it was interrupted before it could', async () => {
     const shell = createShell()
     await shell.run('init')
-    writeFile(join(shell.root, 'memory/long-term/note.md'), 'the zeppelin1zeppelin lands\n')
+    writeFiles(shell.root, { 'memory/long-term/note.md': 'the zeppelin1zeppelin lands\n' })
     expect((await shell.run('search', 'zeppelin1zeppelin')).code).toBe(0)
     const store = await openFileStore({ root: shell.root })
     store.beginErasure()
@@ -431,75 +424,5 @@ describe('forget', () => {
       memories: [{ scope: 'episodic', key: 'old', namespace: 'Ana Müller' }],
     })
     expect((await shell.run('export')).out).not.toContain('quokka')
-  })
-})
-
-describe('scrub', () => {
-  it('finds secrets that people typed into their files, and replaces them when asked', async () => {
-    const shell = await shellWithSession()
-    const secret = ['sk_', 'live_', '4eC39HqLyjWDarjtT1zdp7dc'].join('')
-    appendFileSync(join(shell.root, 'memory/MEMORY.md'), `\n## Keys\n\nstripe: ${secret}\n`)
-    expect(await shell.run('scrub')).toMatchObject({ code: 1 })
-    expect(readFileSync(join(shell.root, 'memory/MEMORY.md'), 'utf8')).toContain(secret)
-    expect(await shell.run('scrub', '--yes')).toMatchObject({ code: 0 })
-    expect(readFileSync(join(shell.root, 'memory/MEMORY.md'), 'utf8')).not.toContain(secret)
-    expect(await shell.run('scrub')).toMatchObject({ code: 0, out: 'No secrets found.\n' })
-  })
-
-  it('leaves encrypted values and copies of them alone', async () => {
-    const shell = createShell()
-    await shell.run('init')
-    const encryptionKey = new Uint8Array(32).fill(7)
-    const memory = await openFileMemory({ root: shell.root, encryptionKey })
-    for (const n of [1, 2, 3, 4, 5, 6]) await memory.write('long-term', `pin-${n}`, n, { encrypt: true })
-    await memory.close()
-    const sealed = readFileSync(join(shell.root, 'memory/long-term/pin-1.md'), 'utf8')
-    writeFile(join(shell.root, 'memory/pin.txt'), sealed)
-    for (const options of [[], ['--yes']])
-      expect(await shell.run('scrub', ...options)).toMatchObject({ code: 0, out: 'No secrets found.\n' })
-    expect(readFileSync(join(shell.root, 'memory/long-term/pin-1.md'), 'utf8')).toBe(sealed)
-  })
-
-  it('names the first of many files with secrets and how many more there are', async () => {
-    const shell = createShell()
-    await shell.run('init')
-    const secret = ['sk_', 'live_', '4eC39HqLyjWDarjtT1zdp7dc'].join('')
-    for (let i = 0; i < 45; i++) writeFile(join(shell.root, `memory/long-term/note-${i}.md`), secret)
-    const { out } = await shell.run('scrub')
-    expect(out).toContain('and 25 more files, all of which --json prints\n')
-    expect(out).toContain('Run the same with --yes to replace them in 45 files.')
-    expect(out.split('\n').length).toBeLessThan(30)
-    expect((await shell.json<{ files: unknown[] }>('scrub')).files).toHaveLength(45)
-  })
-
-  it('does not say of a file that it could not read that it holds none', async () => {
-    const shell = await shellWithSession()
-    writeFileSync(join(shell.root, 'memory/MEMORY.md'), Buffer.from([0x23, 0xff]))
-    expect(await shell.run('scrub')).toMatchObject({
-      code: 1,
-      out: expect.stringMatching(/MEMORY\.md: not looked at: .*\nNo secrets found in the others\.\n$/),
-    })
-  })
-
-  it('names the files that no search reads when they hold secrets, and leaves them as they are', async () => {
-    const shell = await shellWithSession()
-    const secret = ['sk_', 'live_', '4eC39HqLyjWDarjtT1zdp7dc'].join('')
-    const copies = ['notes.txt', 'MEMORY.md~', '.MEMORY.md.swp', 'conversations/conversation-001 (copy).md']
-    for (const name of [...copies, 'notes/deep.md'])
-      writeFile(join(shell.root, 'memory', name), `stripe: ${secret}\n`)
-    writeFile(join(shell.root, 'memory/harmless.txt'), 'nothing\n')
-    writeFile(join(shell.root, 'memory/.obsidian/app.json'), '{}')
-    for (const options of [[], ['--yes']]) {
-      const { code, out } = await shell.run('scrub', ...options)
-      expect(code).toBe(1)
-      for (const name of copies)
-        expect(out).toContain(`memory/${name}: 1 stripe, in a file that no search reads`)
-      expect(out).not.toContain('No secrets found')
-      expect(out).not.toMatch(/harmless|obsidian/)
-    }
-    expect(readFileSync(join(shell.root, 'memory/notes.txt'), 'utf8')).toContain(secret)
-    for (let i = 0; i < 100; i++) writeFile(join(shell.root, `memory/${i}.txt`), secret)
-    expect((await shell.run('scrub')).out.split('\n').length).toBeLessThan(30)
-    expect(await shell.json<{ beside: unknown[] }>('scrub')).toMatchObject({ files: [], applied: false })
   })
 })

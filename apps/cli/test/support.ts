@@ -169,3 +169,13 @@ export function writeFiles(folder: string, files: Record<string, string>): void 
     writeFileSync(join(folder, name), content)
   }
 }
+
+/** What a memory holds; times of files survive a backup to the second only. */
+export const memoriesOf = async (shell: Shell): Promise<unknown[]> =>
+  (await shell.run('export')).out
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const { key, scope, type, tags, value } = JSON.parse(line) as Record<string, unknown>
+      return { key, scope, type, tags, value }
+    })
