@@ -95,28 +95,35 @@ export function replaceFile(path: string, content: string): void {
 }
 
 /**
- * Creates a file atomically and durably.
+ * Creates a file durably, and atomically where there are hard links.
  *
  * @returns false, with nothing changed, when the name is taken
  */
 export function createFile(path: string, content: string): boolean {
   return writing(path, () => {
     ensureFolder(dirname(path))
-    const temporary = writeTemporary(path, content)
     try {
-      linkSync(temporary, path)
+      placeNew(path, content)
     } catch (error) {
-      const isTaken = (error as NodeJS.ErrnoException).code === 'EEXIST'
-      if (isTaken || (refusesHardLinks(error) && existsSync(path))) return false
-      if (!refusesHardLinks(error)) throw error
-      // Without hard links two processes that look at the same moment may both find the name free.
-      renamePatiently(temporary, path)
-    } finally {
-      orAbsent(() => unlinkSync(temporary))
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+      throw error
     }
     syncFolder(dirname(path))
     return true
   })
+}
+
+/** Where there are no hard links the file is seen before it is whole, but never in the place of another. */
+function placeNew(path: string, content: string): void {
+  const temporary = writeTemporary(path, content)
+  try {
+    linkSync(temporary, path)
+  } catch (error) {
+    if (!refusesHardLinks(error)) throw error
+    writeNew(path, content)
+  } finally {
+    orAbsent(() => unlinkSync(temporary))
+  }
 }
 
 export function removeFile(path: string): void {
@@ -129,20 +136,24 @@ export function removeFile(path: string): void {
 function writeTemporary(path: string, content: string): string {
   const temporary = join(dirname(path), `.tmp-${process.pid}-${randomBytes(6).toString('hex')}`)
   const earlier = orAbsent(() => lstatSync(path))
-  const mode = (earlier?.mode ?? 0o666) & 0o777
-  const descriptor = openSync(temporary, 'wx', mode)
+  writeNew(temporary, content, earlier ? earlier.mode & 0o777 : undefined)
+  return temporary
+}
+
+/** Writes a file of its own, durable; of one that could not be written nothing is left. */
+function writeNew(path: string, content: string, mode?: number): void {
+  const descriptor = openSync(path, 'wx', mode ?? 0o666)
   try {
     // The umask may have taken from it what the others of a group need.
-    if (earlier && (fstatSync(descriptor).mode & 0o777) !== mode) fchmodSync(descriptor, mode)
+    if (mode !== undefined && (fstatSync(descriptor).mode & 0o777) !== mode) fchmodSync(descriptor, mode)
     writeFileSync(descriptor, content)
     fsyncSync(descriptor)
   } catch (error) {
-    orAbsent(() => unlinkSync(temporary))
+    orAbsent(() => unlinkSync(path))
     throw error
   } finally {
     closeSync(descriptor)
   }
-  return temporary
 }
 
 /** Creates a folder and makes its name durable; does nothing when it exists. */
