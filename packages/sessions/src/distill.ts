@@ -1,4 +1,4 @@
-import { fingerprint, MemoryError, MemoryErrorCode, proseLines } from '@recall/core'
+import { fingerprint, MemoryError, MemoryErrorCode, parseHeading, proseLines } from '@recall/core'
 import { isTopicFile, topicFileFor } from './topic-file.ts'
 
 /** Most lines of the curated memory, so that an agent can always hold all of it. */
@@ -152,14 +152,8 @@ function sectionsOf(lines: readonly string[]): DistillSection[] {
 
 function headingsOf(lines: readonly string[]): { heading: string; level: number; line: number }[] {
   const isProse = proseLines(lines)
-  return lines.flatMap((text, index) => {
-    const match = isProse[index] ? /^(#{1,6})[ \t]+([^ \t].*)/.exec(text) : null
-    const [, marks = '', heading = ''] = match ?? []
-    return heading.trim() === ''
-      ? []
-      : [{ heading: withoutClosingMarks(heading.trimEnd()), level: marks.length, line: index + 1 }]
+  return lines.flatMap((line, index) => {
+    const heading = isProse[index] ? parseHeading(line) : null
+    return heading ? [{ heading: heading.text, level: heading.level, line: index + 1 }] : []
   })
 }
-
-/** Begins at the start of a run of blanks: to try each of its blanks would not be linear. */
-const withoutClosingMarks = (heading: string): string => heading.replace(/(?<![ \t])[ \t]+#+$/, '')

@@ -75,8 +75,8 @@ describe('sections', () => {
   })
 
   it('begin with a heading of the second level alone, at the beginning of a line', () => {
-    const content = 'See ## A\n### B\n#### C\n  ## D\n##E\n##\n## F ##\n'
-    expect(parseSections(content).map(({ heading }) => heading)).toEqual(['', 'F'])
+    const content = 'See ## A\n### B\n#### C\n  ## D\n##E\n##\n## F ##\n## C#\n'
+    expect(parseSections(content).map(({ heading }) => heading)).toEqual(['', 'F', 'C#'])
   })
 
   it('are entries, and what stands before them only where it says something', () => {

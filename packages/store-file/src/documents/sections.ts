@@ -1,4 +1,4 @@
-import { type Entry, MemoryError, MemoryErrorCode, proseLines } from '@recall/core'
+import { type Entry, MemoryError, MemoryErrorCode, parseHeading, proseLines } from '@recall/core'
 import { isHandName } from '../files/paths.ts'
 import type { FileEntry, FileTimes } from './file-entry.ts'
 import { keepingLineEnds, lineEndsOf, linesOf } from './line-ends.ts'
@@ -32,9 +32,6 @@ export interface Section {
   line: number
 }
 
-/** To the last character that is no closing mark: a lazy search for it would try each run of marks from every place. */
-const headingLine = /^##[ \t]+(.*(?![ \t#]).|.)[ \t#]*\r?\n?$/
-
 /** Splits a curated file at its `##` headings. What is no prose is not searched for them. */
 export function parseSections(file: string): Section[] {
   const { content } = withoutMark(file)
@@ -43,9 +40,12 @@ export function parseSections(file: string): Section[] {
   const lines = linesOf(content)
   const isProse = proseLines(lines)
   for (const [index, text] of lines.entries()) {
-    const heading = isProse[index] ? headingLine.exec(text)?.[1] : undefined
-    if (heading === undefined) (sections.at(-1) as Section).body += text
-    else sections.push({ slug: uniqueSlug(heading, seen), heading, opening: text, body: '', line: index + 1 })
+    const heading = isProse[index] ? parseHeading(text) : null
+    if (heading?.level !== 2) (sections.at(-1) as Section).body += text
+    else {
+      const slug = uniqueSlug(heading.text, seen)
+      sections.push({ slug, heading: heading.text, opening: text, body: '', line: index + 1 })
+    }
   }
   return sections
 }
