@@ -317,6 +317,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       const rows = index.query((current) => current.expired(scope, namespace, now))
       // The file decides, not the index: nothing is deleted on a guess.
       const expired = rows.map(addressOfRow).filter((address) => writer.hasExpired(address, now))
+      if (expired.length > 0) accessLog.assertReadable()
       if (dryRun) return expired.length
       let count = 0
       for (let at = 0; at < expired.length; at += sweptAtOnce) {

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTicker } from '@recall/core/conformance'
 import { expect, it } from 'vitest'
@@ -16,4 +16,38 @@ it('sweeps only what has expired by its file', async () => {
   expect((await memory.cleanup()).deleted).toBe(1)
   expect(readdirSync(join(root, 'memory/short-term'))).toEqual(['longer.md'])
   await memory.close()
+})
+
+it('deletes nothing while the log that says what was read lately cannot be opened', async () => {
+  const root = temporaryRoot()
+  const at = (name: string): string => join(root, 'memory', name)
+  const { clock, advance } = createTicker()
+  const first = await openFileMemory({ root, clock })
+  await first.write('short-term', 'read', 'x', { ttl: 9000 })
+  advance(5000)
+  await first.read('short-term', 'read')
+  await first.close()
+  rmSync(at('.recall/index.db'))
+  const log = ['access.db', 'access.db-wal', 'access.db-shm']
+  for (const name of log) renameSync(at(`.recall/${name}`), at(name))
+  mkdirSync(at('.recall/access.db'))
+
+  advance(5000)
+  const memory = await openFileMemory({ root, clock })
+  for (const dryRun of [true, false]) {
+    const { deleted, errors } = await memory.cleanup({ dryRun })
+    expect(deleted).toBe(0)
+    expect(errors).toEqual([
+      { scope: 'short-term', message: expect.stringContaining('access.db cannot be read') },
+    ])
+  }
+  await memory.close()
+  rmdirSync(at('.recall/access.db'))
+  for (const name of log) renameSync(at(name), at(`.recall/${name}`))
+
+  const again = await openFileMemory({ root, clock })
+  expect((await again.cleanup()).deleted).toBe(0)
+  advance(5000)
+  expect((await again.cleanup()).deleted).toBe(1)
+  await again.close()
 })

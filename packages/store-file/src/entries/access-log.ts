@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Address, Entry } from '@recall/core'
+import { type Address, type Entry, MemoryError, MemoryErrorCode } from '@recall/core'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
 import { ensureInternal } from '../files/folders.ts'
 import { removeSetAside, setAside } from '../sqlite/damage.ts'
@@ -144,6 +144,20 @@ export function createAccessLog(
       return { at, count, expires: known.updated === updated ? expires : null }
     },
 
+    /**
+     * Call it before an entry is taken for expired for good: without the log it looks as if nobody had read it.
+     *
+     * @throws MemoryError UNAVAILABLE when there is a log that cannot be read
+     */
+    assertReadable(): void {
+      if (inode() === undefined || using(false, ({ sql }) => sql('SELECT count(*) FROM access').get())) return
+      throw new MemoryError(
+        `${path} cannot be read, so nobody knows which memories were read lately: nothing was deleted; check who may read and write that file`,
+        MemoryErrorCode.UNAVAILABLE,
+        { details: { path } },
+      )
+    },
+
     /** The expiry of this version of an entry, as postponed by reads. */
     slidExpiry(scope: string, namespace: string, key: string, updated: number): number | null {
       const known = row({ scope, namespace, key } as Address)
@@ -215,10 +229,23 @@ export function createAccessLog(
       }
     },
 
-    /** Leaves no trace of the keys that were forgotten. */
+    /**
+     * Leaves no trace of the keys that were forgotten.
+     *
+     * @throws MemoryError WRITE_FAILED when there is a log that cannot be written
+     */
     compact(): void {
-      using(false, ({ database }) => database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)'))
       removeSetAside(fileSystem, path)
+      const isCompact = using(false, ({ database }) => {
+        database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
+        return true
+      })
+      if (isCompact || inode() === undefined) return
+      throw new MemoryError(
+        `${path} may still name memories that were deleted: it cannot be written, or another process holds it; try again`,
+        MemoryErrorCode.WRITE_FAILED,
+        { details: { path } },
+      )
     },
 
     close,
