@@ -162,7 +162,7 @@ describe('echoes', () => {
     for (const action of ['consolidate', 'prune']) {
       const { code, out, err } = await shell.run('echoes', action, '--yes')
       expect(code).toBe(3)
-      expect(err).toContain(`recall: auditor is left as it is: ${broken} is not UTF-8`)
+      expect(err).toContain(`recall: not finished for auditor: ${broken} is not UTF-8`)
       expect(out).toContain('workers: ')
     }
     expect(memoryOf(shell, 'workers')).toContain('Slow tests')

@@ -34,7 +34,7 @@ interface FailedRole {
   reason: string
 }
 
-/** Runs work for several roles. A failure is reported, and does not stop the other roles. */
+/** Runs work for several roles. A failure, which may come after a part of the work, does not stop the other roles. */
 async function eachRole<T>(
   project: Project,
   named: string[],
@@ -50,7 +50,7 @@ async function eachRole<T>(
     } catch (error) {
       if (!isMemoryError(error) || roles.length === 1) throw error
       failed.push({ role, reason: error.message })
-      project.io.err(`recall: ${role} is left as it is: ${error.message}\n`)
+      project.io.err(`recall: not finished for ${role}: ${error.message}\n`)
     }
   }
   return { done, failed }
