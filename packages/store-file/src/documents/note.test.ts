@@ -142,6 +142,21 @@ it('a note says the same when git or an editor made its line ends those of Windo
   expect(roundTrip(entryOf('key', 'one\r\ntwo')).value).toBe('one\r\ntwo')
 })
 
+it('a note keeps the line ends of Windows when it is written again', () => {
+  const earlier = printNote(entryOf('key', 'one\ntwo')).replaceAll('\n', '\r\n')
+  for (const value of ['three\nfour', 'five\r\nsix\rseven', 'eight\r', { nine: 'ten\n' }, '']) {
+    const entry = entryOf('key', value)
+    const content = printNote(entry, earlier)
+    expect(content).not.toMatch(/(?<!\r)\n/)
+    // As new as it says: nobody edited it.
+    expect(parseNote(content, 'key', { modified: 9000 })).toMatchObject({
+      value,
+      text: entry.text,
+      updated: 2000,
+    })
+  }
+})
+
 it('a note whose front matter names nothing is written again, with the comments in it', () => {
   const entry = entryOf('key', 'new')
   for (const head of ['~', 'null', '', '{}'])

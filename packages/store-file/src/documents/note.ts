@@ -13,7 +13,7 @@ import { fileStem } from '../files/paths.ts'
 import { type FileEntry, type FileTimes, parseTime, printTime, stringsOf } from './file-entry.ts'
 import { maxFrontMatterLength, parseFrontMatter, updateFrontMatter } from './front-matter.ts'
 import { isTooDeep } from './json-depth.ts'
-import { lineEndsOf } from './line-ends.ts'
+import { keepingLineEnds, lineEndsOf } from './line-ends.ts'
 
 /** Values larger than this are not copied into the index: filters read them from the file. */
 const largestIndexedValue = 2048
@@ -22,11 +22,14 @@ const largestIndexedValue = 2048
  * A plain entry as one markdown file: front matter, then the value. A string is the body verbatim (plus the
  * line end that every text file has); any other JSON stands in a fenced block.
  *
- * @param earlier the file that it replaces; what a person added to its front matter stays
+ * @param earlier the file that it replaces; what a person added to its front matter stays, and so do its line ends
  * @throws MemoryError INVALID_INPUT when the front matter would be too long to be read again, CORRUPTION when that of the
  * earlier file cannot be read
  */
-export function printNote(entry: Entry, earlier = ''): string {
+export const printNote = (entry: Entry, earlier = ''): string =>
+  keepingLineEnds(earlier, (plain) => printAfter(plain, entry))
+
+function printAfter(earlier: string, entry: Entry): string {
   const { value } = entry
   // A trailing carriage return would be read as part of the line end that follows it.
   const asText = typeof value === 'string' && value.isWellFormed() && !value.endsWith('\r')
@@ -58,8 +61,9 @@ export function printNote(entry: Entry, earlier = ''): string {
 
 /** Reads a note, hand-written ones included: without front matter its name is the key and its text the value. */
 export function parseNote(content: string, stem: string, { modified }: FileTimes): FileEntry {
-  const { fields, body, bodyLine, problem } = parseFrontMatter(content)
-  const own = lineEndsOf(content)(body).replace(/\r?\n$/, '')
+  const { fields, body: verbatim, bodyLine, problem } = parseFrontMatter(content)
+  const body = lineEndsOf(content)(verbatim)
+  const own = body.replace(/\r?\n$/, '')
   const parsed = fields.format === 'json' ? parseFenced(own) : own
   const value = parsed === undefined ? own : parsed
   const text = textOf(fields, value)
