@@ -1,11 +1,13 @@
 """python3 -m unittest, in this folder. RECALL_TEST_HUB_URL names a hub that may be written to."""
 
 import ast
+import email.utils
 import json
 import os
 import stat
 import tempfile
 import threading
+import time
 import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -130,6 +132,15 @@ class OnTheWire(unittest.TestCase):
         with Answers(problem(429, "MEMORY_RATE_LIMITED", Retry_After="3600")) as hub:
             error = self.failure(lambda: Recall(hub.url, KEY).search("q"))
         self.assertEqual((error.code, error.retry_after, hub.pauses), ("MEMORY_RATE_LIMITED", 3600, []))
+
+    def test_waits_until_the_date_that_a_proxy_names_and_passes_over_what_is_none(self):
+        dates = [email.utils.formatdate(time.time() + ahead, usegmt=True) for ahead in (3, -60)]
+        none = "Wed, 99 Nov 99999 99:99:99 GMT"
+        asked = [problem(503, "UPSTREAM_DOWN", Retry_After=value) for value in [*dates, "soon", none]]
+        with Answers(*asked, ok({"results": []})) as hub:
+            Recall(hub.url, KEY, retries=4).search("q")
+        for pause, (least, most) in zip(hub.pauses, [(1, 4.5), (0, 0), (0.8, 1.2), (1.6, 2.4)]):
+            self.assertTrue(least <= pause <= most, hub.pauses)
 
     def test_gives_up_after_the_last_retry(self):
         with Answers(*[problem(503, "MEMORY_UNAVAILABLE")] * 3) as hub:
