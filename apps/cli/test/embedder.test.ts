@@ -1,6 +1,9 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fakeEmbedder } from '@recall/embeddings'
 import { expect, it } from 'vitest'
 import { adviceOn } from '../src/memory/embedder.ts'
+import { createShell, serveTinyModel, temporaryFolder } from './support.ts'
 
 it('names the native runtime to whom the other one took long', () => {
   const running = (runtime: 'native' | 'wasm') => ({ ...fakeEmbedder(), runtime })
@@ -8,4 +11,36 @@ it('names the native runtime to whom the other one took long', () => {
   expect(adviceOn(running('wasm'), 500)).toBeUndefined()
   expect(adviceOn(running('native'), 60_000)).toBeUndefined()
   expect(adviceOn(fakeEmbedder(), 60_000)).toBeUndefined()
+})
+
+it('is compared by the doctor with the model of the vectors', async () => {
+  const root = temporaryFolder()
+  const shellWith = (env: Record<string, string>) => createShell(root, null, { RECALL_ROOT: root, ...env })
+  const tiny = await serveTinyModel()
+  const examined = async (env: Record<string, string>) => {
+    const { code, out } = await shellWith(env).run('doctor')
+    return { code, out: out.split('\n').filter((line) => /embedding model:|→/.test(line)) }
+  }
+  await shellWith({}).run('init')
+  mkdirSync(join(root, 'memory/long-term'))
+  writeFileSync(join(root, 'memory/long-term/pool.md'), '## Pool\n\nA try/finally.\n')
+  expect(await examined(tiny)).toEqual({ code: 0, out: [] })
+
+  const { out } = await shellWith(tiny).run('reindex', '--model')
+  expect(out).toContain('a vector of tiny for 2 of 2 passages (')
+  expect(await examined(tiny)).toEqual({ code: 0, out: ['ok      embedding model: tiny'] })
+  expect(await examined({})).toEqual({
+    code: 1,
+    out: [
+      'wrong   embedding model: bge-small-en-v1.5/q8, but the vectors are of tiny',
+      "        → run 'recall reindex --model', or set the variables to the model of the vectors",
+    ],
+  })
+  expect(await examined({ RECALL_EMBEDDING_URL: tiny.RECALL_EMBEDDING_URL })).toEqual({
+    code: 1,
+    out: [
+      expect.stringContaining('RECALL_EMBEDDING_URL needs RECALL_EMBEDDING_MODEL'),
+      '        → set these variables, or none of them',
+    ],
+  })
 })

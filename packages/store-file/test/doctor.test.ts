@@ -212,10 +212,10 @@ describe('the doctor', () => {
       const findings = checkUp(defaultFileSystem, { ...store, vectorCoverage }, { deep: false, fix: false })
       return findings.find(({ check }) => check === 'vectors')
     }
-    expect(vectors(2)).toMatchObject({ ok: true, message: '2 passages have one of fake' })
+    expect(vectors(2)).toMatchObject({ ok: true, message: 'one of fake for each of 2 passages' })
     expect(vectors(1)).toMatchObject({
       ok: true,
-      message: expect.stringMatching(/^1 of 2 passages have one/),
+      message: expect.stringMatching(/^one of fake for 1 of 2 passages;/),
     })
     await memory.close()
   })

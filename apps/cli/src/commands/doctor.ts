@@ -5,11 +5,13 @@ import {
   defaultFileSystem,
   type FileStore,
   type Finding,
+  keptModel,
   layoutFile,
   layoutOf,
 } from '@recall/store-file'
-import { exitCodes } from '../exit-codes.ts'
+import { exitCodes, UsageError } from '../exit-codes.ts'
 import { damagedSessions, isGivenUp, readSessions } from '../hosts/host-sessions.ts'
+import { openEmbedder } from '../memory/embedder.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { isAway } from '../memory/receipts.ts'
 import { holdsMemory } from '../memory/require-memory.ts'
@@ -28,8 +30,9 @@ export async function doctor(
   const blocking = undecidedLayout(root, options) ?? missingMemory(io, root, options)
   const findings = blocking
     ? [blocking]
-    : await withStore(io, options, (store) => [
+    : await withStore(io, options, async (store) => [
         ...checkUp(defaultFileSystem, store, { deep: options.deep ?? false, fix: options.fix ?? false }),
+        ...(await embeddingModel(io, store)),
         ...sessionsLeft(store),
         ...sessionsLost(store),
       ])
@@ -70,6 +73,22 @@ function undecidedLayout(root: string, { layout }: RootOptions): Finding | null 
       ? "name the layout; 'recall doctor --layout …' says what belongs to the other one"
       : `correct ${layoutFile}`
     return { check: 'layout', ok: false, message: error.message, remedy }
+  }
+}
+
+/** Searches by meaning are refused while the settings name another model than that of the vectors. */
+async function embeddingModel(io: Io, store: FileStore): Promise<Finding[]> {
+  const kept = keptModel(store)
+  if (kept === null) return []
+  const check = 'embedding model'
+  try {
+    const { model } = await openEmbedder(io)
+    if (model === kept) return [{ check, ok: true, message: model }]
+    const remedy = "run 'recall reindex --model', or set the variables to the model of the vectors"
+    return [{ check, ok: false, message: `${model}, but the vectors are of ${kept}`, remedy }]
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    return [{ check, ok: false, message: error.message, remedy: 'set these variables, or none of them' }]
   }
 }
 

@@ -28,7 +28,7 @@ export async function reindex(
       io.out(`${count(documents, 'entry', 'entries')} indexed in ${formatMs(indexedAfter - started)}\n`)
       if (vectors)
         io.out(
-          `${vectors.embedded} of ${count(vectors.total, 'passage')} have a vector of ${vectors.model} (${formatMs(embeddedMs)})\n`,
+          `a vector of ${vectors.model} for ${vectors.embedded} of ${count(vectors.total, 'passage')} (${formatMs(embeddedMs)})\n`,
         )
     }
     const advice = embedder && adviceOn(embedder, embeddedMs)

@@ -39,8 +39,8 @@ function checkVectors(fileSystem: FileSystem, store: FileStore, report: Report):
   const { model, embedded, total } = coverage
   const fine =
     embedded < total
-      ? `${embedded} of ${total} passages have one of ${model}; searches by meaning and 'recall reindex --model' make the others`
-      : `${total} passages have one of ${model}`
+      ? `one of ${model} for ${embedded} of ${counted(total, 'passage')}; searches by meaning and 'recall reindex --model' make the others`
+      : `one of ${model} for each of ${counted(total, 'passage')}`
   report('vectors', [], fine, '')
 }
 
