@@ -1,5 +1,4 @@
 import type { Conversation } from '@recall/core'
-import { listClaudeCodeOrigins } from './claude-code/forks.ts'
 import { listClaudeCodeHelpers } from './claude-code/list-helpers.ts'
 import { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
 import { isClaudeCodeLine } from './claude-code/transcript-line.ts'
@@ -11,6 +10,9 @@ import { listCursorHelpers } from './cursor/list-helpers.ts'
 import { isCursorLine, readCursorTranscript } from './cursor/read-transcript.ts'
 import { listGeminiHelpers } from './gemini/list-helpers.ts'
 import { isChatLine, readChatLines } from './gemini/read-chat.ts'
+import { listQwenHelpers } from './qwen/list-helpers.ts'
+import { isQwenLine, readQwenChat } from './qwen/read-chat.ts'
+import { listOrigins } from './reading/forks.ts'
 import { readJsonLines } from './reading/read-json-lines.ts'
 
 /** How many lines are checked to recognise a host's own format. */
@@ -28,12 +30,20 @@ export interface HostFormat {
 }
 
 export const hostFormats: readonly HostFormat[] = [
+  // Its lines are also like those of the next.
+  {
+    name: 'Qwen Code chat (JSONL)',
+    isLine: isQwenLine,
+    read: readQwenChat,
+    listHelpers: listQwenHelpers,
+    listOrigins,
+  },
   {
     name: 'Claude Code session (JSONL)',
     isLine: isClaudeCodeLine,
     read: readClaudeCodeTranscript,
     listHelpers: listClaudeCodeHelpers,
-    listOrigins: listClaudeCodeOrigins,
+    listOrigins,
   },
   {
     name: 'Codex rollout (JSONL)',

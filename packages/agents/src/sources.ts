@@ -11,6 +11,7 @@ import { listConversations } from './list-conversations.ts'
 import { listSessionTranscripts } from './list-session-transcripts.ts'
 import { opencodeDatabases } from './opencode/databases.ts'
 import { listOpencodeSessions } from './opencode/read-session.ts'
+import { qwenChatFolder } from './qwen/chat-folder.ts'
 import { filesBelow, mayHoldSessions } from './reading/files-below.ts'
 import { splitAddress } from './reading/one-of-many.ts'
 import { isStream, toMemoryError } from './reading/open-file.ts'
@@ -35,6 +36,7 @@ export function sessionSources(machine: {
     join(codexFolder(machine), 'archived_sessions'),
     join(geminiFolder(machine), 'tmp'),
     join(copilotFolder(machine), 'session-state'),
+    qwenChatFolder(machine),
     ...cursorTranscriptFolders(machine),
     ...opencodeDatabases(machine),
   ].filter((path) => existsSync(path))

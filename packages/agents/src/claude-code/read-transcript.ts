@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
 import type { Conversation, ConversationFacts, Message } from '@recall/core'
+import { originOf } from '../reading/forks.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import type { ReadLinesOptions } from '../reading/read-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
-import { originOf } from './forks.ts'
 import { isNotItsOwn } from './lines-of-helper.ts'
 import { createQueuedPrompts } from './queued-prompts.ts'
 import { createTitle } from './title.ts'
@@ -56,7 +56,7 @@ async function* readMessages(
     title.onLine(line)
     facts.title = title.best()
     facts.project ??= line.cwd
-    if (isLeftOut(line) || findOrigin(line) !== undefined) continue
+    if (isLeftOut(line) || findOrigin(line.raw) !== undefined) continue
     if (line.uuid !== undefined && seen.has(line.uuid)) continue
     const messages = toMessages(line, { fallbackId: `line-${number}`, isHelper, queue, skip })
     // A line that yielded nothing may be a damaged copy of a later one with the same uuid.

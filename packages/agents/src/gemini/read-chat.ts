@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
-import { asId, isRecord, toolName, toResultText } from '../reading/content-blocks.ts'
+import { asId, isRecord, toolName } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
+import { idOfCall, outputOf, partsOf, textOfParts, toToolBlocks } from '../reading/model-parts.ts'
+import { withFilesApart } from '../reading/named-files.ts'
 import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
 import { firstValue, readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'
@@ -35,8 +37,6 @@ function isChatMessage(value: unknown): value is ChatMessage {
   return isRecord(value) && typeof value.type === 'string' && 'content' in value
 }
 
-/** The files that a prompt names, which older versions put behind it. */
-const namedFiles = /\n--- Content from referenced files ---\n([\s\S]*?)(?:\n--- End of content ---\s*)?$/
 const commandFrame: CommandFrame = [
   'I ran the following shell command:\n```sh\n',
   '\n```\n\nThis produced the following result:\n```\n',
@@ -167,7 +167,7 @@ function toMessages(message: ChatMessage, id: string): Message[] {
   const isSaid = isUser && text.trim() !== ''
   // The list of calls holds more than the parts of the content that requested them.
   const tools =
-    toolCalls.length > 0 ? toolCalls.flatMap(toTool) : partsOf(message.content).flatMap(toToolPart)
+    toolCalls.length > 0 ? toolCalls.flatMap(toTool) : partsOf(message.content).flatMap(toToolBlocks)
   const content: ContentBlock[] = [
     ...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]),
     ...(isSaid ? [] : tools),
@@ -194,38 +194,8 @@ function promptIn({ type, content, displayContent }: ChatMessage): Prompt {
   return { shown: displayContent ? textOf(displayContent, true) : told, told }
 }
 
-/** What was typed, then the files that it names, as output. */
-function withFilesApart(told: Message, text: string): Message[] {
-  const [behind, files = ''] = (told.role === 'user' && namedFiles.exec(text)) || []
-  if (behind === undefined) return [told]
-  const typed = text.slice(0, -behind.length).trimEnd()
-  const output: ContentBlock = { type: 'tool_result', toolUseId: '', content: files.trim() }
-  return [
-    ...(typed === '' ? [] : [{ ...told, content: [{ type: 'text' as const, text: typed }] }]),
-    { ...told, id: `${told.id}#files`, role: 'assistant', content: [output] },
-  ]
-}
-
-const partsOf = (content: unknown): unknown[] => (Array.isArray(content) ? content : [content])
-
-/** A tool call or its result, from a part of a message's content. */
-function toToolPart(part: unknown): ContentBlock[] {
-  const { functionCall: call, functionResponse: response } = isRecord(part) ? part : {}
-  if (isRecord(call)) {
-    const input = (call.args ?? null) as JsonValue
-    return [{ type: 'tool_use', id: idOf(call), name: toolName(call.name), input }]
-  }
-  // A result without an id cannot be told apart from the one logged with the call.
-  if (!isRecord(response) || idOf(response) === '') return []
-  const failed = isRecord(response.response) && response.response.error !== undefined ? { isError: true } : {}
-  const content = outputOf({ result: [part] }) ?? ''
-  return [{ type: 'tool_result', toolUseId: idOf(response), content, ...failed }]
-}
-
-const idOf = ({ id }: Record<string, unknown>): string => (typeof id === 'string' ? id : '')
-
 function toTool(call: Record<string, unknown>): ContentBlock[] {
-  const id = idOf(call)
+  const id = idOfCall(call)
   const output = outputOf(call)
   const failed = call.status === 'error' ? { isError: true } : {}
   return [
@@ -236,27 +206,6 @@ function toTool(call: Record<string, unknown>): ContentBlock[] {
   ]
 }
 
-/** A call's output as the person saw it if that is a text, else as the model was given it. */
-function outputOf({ resultDisplay, result }: Record<string, unknown>): string | undefined {
-  if (typeof resultDisplay === 'string') return resultDisplay
-  const responses = (Array.isArray(result) ? result : []).flatMap((part: unknown) => {
-    const response = isRecord(part) && isRecord(part.functionResponse) ? part.functionResponse.response : null
-    const text = isRecord(response) ? (response.output ?? response.error) : undefined
-    return typeof text === 'string' ? [text] : []
-  })
-  if (responses.length > 0) return responses.join('\n')
-  const other = resultDisplay ?? result
-  return other === undefined || other === null ? undefined : toResultText(other)
-}
-
 /** The text of a message's content, without the model's thoughts and what the host inserted. */
-function textOf(content: unknown, isUser: boolean): string {
-  return partsOf(content)
-    .map((part) => {
-      if (typeof part === 'string') return part
-      return isRecord(part) && typeof part.text === 'string' && part.thought !== true ? part.text : ''
-    })
-    .map((text) => (isUser ? typedIn(text) : text))
-    .filter((text) => text !== '')
-    .join('\n')
-}
+const textOf = (content: unknown, isUser: boolean): string =>
+  textOfParts(partsOf(content), isUser ? typedIn : undefined)

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isRecord } from '../reading/content-blocks.ts'
-import { readJsonLines } from '../reading/read-json-lines.ts'
-import { type TranscriptLine, toTranscriptLine } from './transcript-line.ts'
+import { isRecord } from './content-blocks.ts'
+import { readJsonLines } from './read-json-lines.ts'
 
 /** Ids of sessions; another text could lead out of the folder. */
 const plainId = /^[\w-]+$/
@@ -11,9 +10,9 @@ const plainId = /^[\w-]+$/
  * Tells from which transcript beside this one a line was copied, as a session that is forked copies all that was said
  * before; `undefined` for a line of its own, and where the other transcript is gone.
  */
-export function originOf(path: string): (line: TranscriptLine) => string | undefined {
+export function originOf(path: string): (line: Record<string, unknown>) => string | undefined {
   const known = new Map<string, string | undefined>()
-  return ({ raw: { forkedFrom } }) => {
+  return ({ forkedFrom }) => {
     const id = isRecord(forkedFrom) ? forkedFrom.sessionId : undefined
     if (typeof id !== 'string' || !plainId.test(id)) return undefined
     if (!known.has(id)) {
@@ -25,13 +24,12 @@ export function originOf(path: string): (line: TranscriptLine) => string | undef
 }
 
 /** The transcripts that a session was forked from, without theirs: what it copied from them is not read with it. */
-export async function listClaudeCodeOrigins(path: string): Promise<string[]> {
+export async function listOrigins(path: string): Promise<string[]> {
   const findOrigin = originOf(path)
   const origins = new Set<string>()
   for await (const { value } of readJsonLines(path, () => {})) {
-    const line = toTranscriptLine(value)
-    if (line?.type !== 'user' && line?.type !== 'assistant') continue
-    const origin = findOrigin(line)
+    if (!isRecord(value) || (value.type !== 'user' && value.type !== 'assistant')) continue
+    const origin = findOrigin(value)
     if (origin === undefined) break
     origins.add(origin)
   }

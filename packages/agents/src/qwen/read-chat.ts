@@ -1,0 +1,121 @@
+import { basename } from 'node:path'
+import type { ContentBlock, Conversation, ConversationFacts, Message } from '@recall/core'
+import { asId, isRecord } from '../reading/content-blocks.ts'
+import { originOf } from '../reading/forks.ts'
+import { toInstant } from '../reading/instants.ts'
+import { createMessageIds } from '../reading/message-ids.ts'
+import { partsOf, textOfParts, toToolBlocks } from '../reading/model-parts.ts'
+import { withFilesApart } from '../reading/named-files.ts'
+import { readJsonLines } from '../reading/read-json-lines.ts'
+import { countInto, skippedKinds } from '../reading/skipped.ts'
+
+/** Lines within which the session's id must occur. */
+const headLines = 200
+/** Subtypes of what the host says in the place of a person. */
+const saidByHost = new Set<unknown>(['notification', 'cron', 'goal_runtime'])
+
+type ChatRecord = Record<string, unknown> & { type: string }
+
+/**
+ * Whether a JSON line can only come from a chat of Qwen Code: its lines are named like those of Claude Code, and hold
+ * messages in the shape of Gemini's API.
+ */
+export function isQwenLine(value: unknown): boolean {
+  if (!isRecord(value) || asId(value.uuid) === undefined || asId(value.sessionId) === undefined) return false
+  return 'systemPayload' in value || (isRecord(value.message) && Array.isArray(value.message.parts))
+}
+
+/**
+ * Reads a chat (JSON Lines). A helper's chat names the session that started it, and gets the id
+ * `<session id>/<agent id>`. What a forked session copied is left out where the other's chat lies beside it. Rewind
+ * marks are ignored: what was taken back was said all the same.
+ */
+export async function readQwenChat(path: string): Promise<Conversation> {
+  const facts: ConversationFacts = { skipped: {} }
+  return { ...(await identify(path)), facts, messages: readMessages(path, facts) }
+}
+
+async function identify(path: string): Promise<Pick<Conversation, 'sessionId' | 'parent'>> {
+  let read = 0
+  for await (const { value } of readJsonLines(path, () => read++)) {
+    const { sessionId, isSidechain, agentId } = isRecord(value) ? value : {}
+    const id = asId(sessionId)
+    const helper = isSidechain === true ? asId(agentId) : undefined
+    if (id !== undefined)
+      return helper === undefined ? { sessionId: id } : { sessionId: `${id}/${helper}`, parent: id }
+    if (++read >= headLines) break
+  }
+  return { sessionId: basename(path).replace(/\.jsonl$/, '') }
+}
+
+async function* readMessages(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {
+  const skip = countInto(facts.skipped)
+  const findOrigin = originOf(path)
+  const idOf = createMessageIds()
+  const seen = new Set<string>()
+  for await (const { value } of readJsonLines(path, skip)) {
+    if (!isRecord(value) || typeof value.type !== 'string') {
+      skip(skippedKinds.notAMessage)
+      continue
+    }
+    takeOver(value, facts)
+    const id = asId(value.uuid) ?? idOf([value.type, value.message])
+    if (seen.has(id) || findOrigin(value) !== undefined) continue
+    seen.add(id)
+    yield* toMessages(value as ChatRecord, id)
+  }
+}
+
+function takeOver({ cwd, subtype, systemPayload }: Record<string, unknown>, facts: ConversationFacts): void {
+  if (typeof cwd === 'string' && cwd !== '') facts.project ??= cwd
+  const title = isRecord(systemPayload) && subtype === 'custom_title' ? systemPayload.customTitle : undefined
+  if (typeof title === 'string' && title.trim() !== '') facts.title = title.trim()
+}
+
+function toMessages(record: ChatRecord, id: string): Message[] {
+  const at = toInstant(record.timestamp)
+  const asMessage = (role: Message['role'], content: ContentBlock[]): Message[] =>
+    content.length === 0 ? [] : [{ id, role, content, ...(at === undefined ? {} : { at }) }]
+  const parts = partsOf(isRecord(record.message) ? record.message.parts : undefined)
+  switch (record.type) {
+    case 'user': {
+      const text = promptOf(record, parts)
+      if (isFromHost(record)) return asMessage('assistant', asOutput(text))
+      return asMessage('user', asText(text)).flatMap((told) => withFilesApart(told, text))
+    }
+    case 'assistant':
+      return asMessage('assistant', [...asText(textOfParts(parts)), ...parts.flatMap(toToolBlocks)])
+    case 'tool_result':
+      return asMessage('assistant', resultsOf(record, parts))
+    default:
+      // Notes of the host.
+      return []
+  }
+}
+
+const isFromHost = ({ subtype, externalInputKind }: ChatRecord): boolean =>
+  saidByHost.has(subtype) || externalInputKind === 'notification'
+
+/** What was typed, as the host shows it; the parts hold what it and hooks made of that for the model. */
+function promptOf({ systemPayload }: ChatRecord, parts: readonly unknown[]): string {
+  const shown = isRecord(systemPayload) ? asId(systemPayload.displayText) : undefined
+  return shown ?? textOfParts(parts)
+}
+
+const asText = (text: string): ContentBlock[] => (text.trim() === '' ? [] : [{ type: 'text', text }])
+
+const asOutput = (text: string): ContentBlock[] =>
+  text.trim() === '' ? [] : [{ type: 'tool_result', toolUseId: '', content: text }]
+
+/** The results of calls, as the person saw them if that is a text, else as the model was given them. */
+function resultsOf({ toolCallResult }: ChatRecord, parts: readonly unknown[]): ContentBlock[] {
+  const results = parts.flatMap(toToolBlocks)
+  const { resultDisplay, status } = isRecord(toolCallResult) ? toolCallResult : {}
+  const failed = status === 'error' ? { isError: true } : {}
+  const isShown = typeof resultDisplay === 'string' && results.length === 1
+  return results.map((block) =>
+    block.type === 'tool_result'
+      ? { ...block, ...failed, ...(isShown ? { content: resultDisplay } : {}) }
+      : block,
+  )
+}
