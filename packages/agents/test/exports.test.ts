@@ -126,6 +126,16 @@ it('keeps of mem0 whose memory it was, how memories relate, and counts what has 
   expect(found?.skipped).toEqual({ 'memory without text or id': 1, 'relation without both its ends': 1 })
 })
 
+it('takes from mem0 no memory whose last day is over', async () => {
+  const found = await read([
+    { id: 'a', memory: 'likes tea', expiration_date: '2025-12-31' },
+    { id: 'b', memory: 'likes milk', expirationDate: '2026-01-01' },
+    { id: 'c', memory: 'likes rain', expiration_date: 'never' },
+  ])
+  expect(texts(found)).toEqual(['likes milk', 'likes rain'])
+  expect(found?.skipped).toEqual({ 'memory that has expired': 1 })
+})
+
 it('takes no list of other things for memories', async () => {
   for (const value of [
     [{ id: 'a', text: 'a row of something' }],

@@ -72,6 +72,17 @@ it.each([[user('u1', 'hi')], [record('s1', 'system', { systemPayload: {} })]])(
   },
 )
 
+it('names a session of Qwen Code by the first line that does, else by its file', async () => {
+  const nameless = { ...user('u1', 'hi'), sessionId: undefined }
+  const { conversation, turns } = await readTranscript(
+    'chat-7.jsonl',
+    jsonLines('x', nameless, user('u2', 'ho')),
+  )
+  expect(conversation.sessionId).toBe('q1')
+  expect(turns).toEqual(['user: hi', 'user: ho'])
+  expect((await readTranscript('chat-7.jsonl', jsonLines(nameless))).conversation.sessionId).toBe('chat-7')
+})
+
 it('takes a session of Claude Code for none of Qwen Code', async () => {
   const said = record('u1', 'user', { message: { role: 'user', content: 'hi' } })
   expect((await readTranscript('a.jsonl', jsonLines(said))).turns).toEqual(['user: hi'])

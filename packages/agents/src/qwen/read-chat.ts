@@ -9,8 +9,6 @@ import { withFilesApart } from '../reading/named-files.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'
 
-/** Lines within which the session's id must occur. */
-const headLines = 200
 /** Subtypes of what the host says in the place of a person. */
 const saidByHost = new Set<unknown>(['notification', 'cron', 'goal_runtime'])
 
@@ -21,7 +19,7 @@ type ChatRecord = Record<string, unknown> & { type: string }
  * messages in the shape of Gemini's API.
  */
 export function isQwenLine(value: unknown): boolean {
-  if (!isRecord(value) || asId(value.uuid) === undefined || asId(value.sessionId) === undefined) return false
+  if (!isRecord(value) || asId(value.uuid) === undefined) return false
   return 'systemPayload' in value || (isRecord(value.message) && Array.isArray(value.message.parts))
 }
 
@@ -36,14 +34,12 @@ export async function readQwenChat(path: string): Promise<Conversation> {
 }
 
 async function identify(path: string): Promise<Pick<Conversation, 'sessionId' | 'parent'>> {
-  let read = 0
-  for await (const { value } of readJsonLines(path, () => read++)) {
+  for await (const { value } of readJsonLines(path, () => {})) {
     const { sessionId, isSidechain, agentId } = isRecord(value) ? value : {}
     const id = asId(sessionId)
     const helper = isSidechain === true ? asId(agentId) : undefined
     if (id !== undefined)
       return helper === undefined ? { sessionId: id } : { sessionId: `${id}/${helper}`, parent: id }
-    if (++read >= headLines) break
   }
   return { sessionId: basename(path).replace(/\.jsonl$/, '') }
 }
