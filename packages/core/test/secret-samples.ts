@@ -391,6 +391,20 @@ export const inContext: SecretSample[] = [
     (secret: string) => `"Name";"Passwort"\r\n"Ada";"${secret}"\r\n`,
     (secret: string) => `name,password\nbob,\n"Lovelace, Ada",${secret}`,
     (secret: string) => `id\tpassword\n1\t${secret}\n`,
+    (secret: string) => ` id | password \n----+----------\n  1 | ${secret}\n(1 row)\n`,
+    (secret: string) =>
+      `+----+----------+\n| id | password |\n+----+----------+\n|  1 |          |\n+----+----------+\n|  2 | ${secret} |\n+----+----------+\n`,
+    (secret: string) =>
+      `┌────┬──────────┐\n│ id │ password │\n├────┼──────────┤\n│ 1  │ '${secret}' │\n└────┴──────────┘`,
+    (secret: string) => `COPY public.users (id, "password") FROM stdin;\n1\t\\N\n2\t${secret}\n\\.\n`,
+    (secret: string) =>
+      `-[ RECORD 1 ]+---\nid       | 1\npassword | a|b\n-[ RECORD 2 ]+---\npassword | ${secret}\n`,
+    (secret: string) => `id  password\n--  --------\n1   none\n2   ${secret}\n`,
+    (secret: string) => `Name Password\r\n---- --------\r\nAda  ${secret}\r\n`,
+    (secret: string) => `DB_PASSWORD=${secret}\nDEBUG=1`,
+    (secret: string) => `https://example.org/login?password=${secret}&next=home`,
+    (secret: string) => `https://example.org/login?password=${secret}&amp;next=home`,
+    (secret: string) => `DB_PASSWORD=${secret}&& echo done`,
     (secret: string) => `INSERT INTO users (name, password) VALUES ('ada', '${secret}');`,
     (secret: string) =>
       `insert into "users" ("name", "password")\nvalues ('it''s', 'x'),\n('(b', '${secret}')`,

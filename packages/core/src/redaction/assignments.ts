@@ -18,6 +18,8 @@ export interface Assigned {
 
 /** Its end is looked for so far, and not farther: a longer one overflows the pattern's stack. */
 const bareRun = /[^\s"'`,;&<>{}|\\[\]「」“”«»]{1,65536}/y
+/** An `&` that no other parameter, entity or command follows. */
+const inRun = /&(?=[\p{L}\p{N}!#$%*+./:=?@^_~-])(?![\w.%-]{0,64}(?:\[\w{0,64}\])?=|#?\w{1,31};)/uy
 const closingQuotes: Record<string, string> = {
   '"': '"',
   "'": "'",
@@ -29,6 +31,16 @@ const closingQuotes: Record<string, string> = {
   '‘': '’',
 }
 
+function bareEnd(text: string, start: number): number {
+  for (let at = start; ; at++) {
+    bareRun.lastIndex = at
+    const end = at + (bareRun.exec(text)?.[0].length ?? 0)
+    inRun.lastIndex = end
+    if (end === at || !inRun.test(text)) return end
+    at = end
+  }
+}
+
 /**
  * Returns a reader of the value that starts at a position of a text: up to its closing quote, or a run without spaces.
  * One run may hold many names and so be read from many positions. Its end is therefore cached: hostile texts would
@@ -37,10 +49,7 @@ const closingQuotes: Record<string, string> = {
 export function assignedReader(text: string): (at: number) => Assigned | undefined {
   let run = { start: 0, end: 0 }
   const endOfRun = (start: number): number => {
-    if (start < run.start || start >= run.end) {
-      bareRun.lastIndex = start
-      run = { start, end: start + (bareRun.exec(text)?.[0].length ?? 0) }
-    }
+    if (start < run.start || start >= run.end) run = { start, end: bareEnd(text, start) }
     return run.end
   }
   return (at) => {

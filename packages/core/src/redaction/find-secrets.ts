@@ -1,6 +1,7 @@
 import { lazily } from '../text/lazily.ts'
 import { terminalStyles } from '../text/terminal-styles.ts'
 import { type Assigned, assignedReader } from './assignments.ts'
+import { findInDatabaseOutput } from './database-output.ts'
 import type { Detector } from './detector.ts'
 import { detectors, ofCommands } from './detectors.ts'
 import { findInInserts } from './inserts.ts'
@@ -66,7 +67,9 @@ function findPlain(text: string, table: readonly Detector[]): Span[] {
 function findInAllForms(text: string, table: readonly Detector[]): Span[] {
   const inLists = findBetween(text, itemEnds, ' ', (line) => findPlain(line, ofCommands))
   // A shape of its own tells more of a secret than what stands around it.
-  const inColumns = [...findInTables(text), ...findInInserts(text)].map((span) => ({ ...span, row: 0 }))
+  const inColumns = [findInTables, findInInserts, findInDatabaseOutput]
+    .flatMap((find) => find(text))
+    .map((span) => ({ ...span, row: 0 }))
   const around = [...inLists, ...inColumns]
   return [...findPlain(text, table), ...around.map((span) => ({ ...span, row: table.length + span.row }))]
 }

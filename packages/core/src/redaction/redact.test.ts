@@ -7,6 +7,13 @@ import { redactText } from './redact.ts'
 
 const samples = [...tokens, ...inContext]
 
+/** Beginnings and ends of a secret that stand beside what it was replaced by. */
+const endsLeftOf = (secret: string, text: string): string[] =>
+  Array.from({ length: Math.max(0, secret.length - 2) }, (_, i) => i + 2).flatMap((length) => [
+    ...(text.includes(`]${secret.slice(-length)}`) ? [secret.slice(-length)] : []),
+    ...(text.includes(`${secret.slice(0, length)}[redacted:`) ? [secret.slice(0, length)] : []),
+  ])
+
 describe('redactText', () => {
   it('leaves JSON, and JSON within JSON, what it is around a secret', () => {
     const inner = JSON.stringify({ password: 'hunter2hunter2', next: 1 })
@@ -19,6 +26,7 @@ describe('redactText', () => {
     const clean = redactText(text)
     expect(clean.text).not.toContain(secret)
     expect(clean.text).toContain(`[redacted:${kind}]`)
+    expect(endsLeftOf(secret, clean.text)).toEqual([])
     expect(JSON.stringify(clean.counts)).not.toContain(secret)
     expect(clean.counts[kind]).toBe(1)
   })
@@ -280,6 +288,13 @@ describe('redactText', () => {
     '|--\n',
     'password|\n--|\n',
     '|',
+    '-[ RECORD 1 ]\npassword |',
+    'a  password\n-  -\n1  b ',
+    '- - ',
+    '\n-',
+    'copy a (password) from stdin;\n',
+    'copy ',
+    'password=a&',
     'password,',
     'password,token\n',
     'a,password\na,"',

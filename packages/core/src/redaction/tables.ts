@@ -1,25 +1,28 @@
 import { type ColumnSecret, isColumnSecret, kindOfColumn } from './columns.ts'
 
-/** The heading of a table in markdown and the line below it. */
-const markdownHeading =
-  /^[^\n|]{0,200}\|[^\n]{0,2000}\n[ \t]{0,8}[|:]?[ \t]{0,8}:?-{1,200}[-:| \t]{0,2000}\r?$/gm
+/** The heading of a table in markdown, or as databases print it, and the line below it. */
+const ruledHeading =
+  /^[^\n|│]{0,200}(?<bar>[|│])[^\n]{0,2000}\n[ \t]{0,8}[|:+├]?[ \t]{0,8}:?[-─]{1,200}[-─:|+┼ \t]{0,2000}┤?\r?$/gm
+/** The line between rows that some print. */
+const rule = /^[-─:|+┼├┤ \t\r]+$/
 /** A secret's name that is one of several on a line, with what divides it from its neighbour. */
 const separatedHeading =
   /(?:pass(?:wor[dt]|wd|phrase|code)?|pwd|pw|kennwort|senha|token|secret|key)s?["']?(?:[ ]?[,;\t]|(?<=[,;\t][\w "'-]{1,48})(?=\r?$))/gim
 
-/** Finds passwords and tokens in tables of markdown and CSV, in a column whose heading says that it holds them. */
+/** Finds passwords and tokens in tables of markdown, databases and CSV, in a column whose heading promises them. */
 export function findInTables(text: string): ColumnSecret[] {
-  return [...findInMarkdown(text), ...findInSeparated(text)]
+  return [...findInRuled(text), ...findInSeparated(text)]
 }
 
-function findInMarkdown(text: string): ColumnSecret[] {
-  if (!text.includes('|')) return []
+function findInRuled(text: string): ColumnSecret[] {
+  if (!/[|│]/.test(text)) return []
   const found: ColumnSecret[] = []
   let end = 0
-  for (const { 0: head, index } of text.matchAll(markdownHeading)) {
+  for (const { 0: head, index, groups } of text.matchAll(ruledHeading)) {
     if (index < end) continue
-    const titles = cellsOf(head.slice(0, head.indexOf('\n')), '|').map(({ value }) => value)
-    const table = readTable(text, index + head.length + 1, titles, '|')
+    const bar = groups?.bar ?? ''
+    const titles = cellsOf(head.slice(0, head.indexOf('\n')), bar).map(({ value }) => value)
+    const table = readTable(text, index + head.length + 1, titles, bar)
     found.push(...table.found)
     end = table.end
   }
@@ -47,15 +50,15 @@ function findInSeparated(text: string): ColumnSecret[] {
 const isTitle = (title: string): boolean => /^[a-z][\w -]{0,40}$/i.test(title) && title.split(' ').length <= 3
 
 /** The line that a place is in, and where the next one begins. */
-function lineAround(text: string, at: number): { line: string; next: number } {
+export function lineAround(text: string, at: number): { line: string; next: number } {
   const start = text.lastIndexOf('\n', at) + 1
   const end = text.indexOf('\n', at)
   const next = end === -1 ? text.length : end + 1
   return { line: text.slice(start, end === -1 ? text.length : end), next }
 }
 
-/** Reads the rows of a table: lines with the cells that its titles call for, or in markdown with any. */
-function readTable(
+/** Reads the rows of a table: lines with the cells that its titles call for, or between bars with any. */
+export function readTable(
   text: string,
   from: number,
   titles: readonly string[],
@@ -68,7 +71,8 @@ function readTable(
   while (at < text.length) {
     const { line, next } = lineAround(text, at)
     const cells = line.includes(separator) ? cellsOf(line, separator) : []
-    if (cells.length === 0 || (separator !== '|' && cells.length !== titles.length)) break
+    const isRow = isBar(separator) ? cells.length > 0 || rule.test(line) : cells.length === titles.length
+    if (!isRow) break
     for (const [i, { value, start }] of cells.entries()) {
       const kind = kinds[i]
       if (kind !== undefined && isColumnSecret(kind, value))
@@ -91,10 +95,12 @@ function cellsOf(line: string, separator: string): { value: string; start: numbe
   return cells
 }
 
-/** In markdown a bar within quotes divides as well, in CSV a comma does not. */
+const isBar = (separator: string): boolean => separator === '|' || separator === '│'
+
+/** A bar within quotes divides as well, in CSV a comma does not. */
 function split(line: string, separator: string): string[] {
   const parts = line.split(separator)
-  if (separator === '|' || !line.includes('"')) return parts
+  if (isBar(separator) || !line.includes('"')) return parts
   const cells: string[] = []
   let whole: string[] = []
   let isOpen = false
