@@ -1,6 +1,8 @@
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Address, Entry } from '@recall/core'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { sqliteFailure } from '../../test/sqlite-failure.ts'
 import { temporaryRoot } from '../../test/temporary-root.ts'
 import { defaultFileSystem } from '../files/file-system.ts'
 import { loadSqlite, type OpenDatabase } from '../sqlite/driver.ts'
@@ -115,4 +117,74 @@ it('costs nobody an entry while another process holds it', async () => {
   again.close()
   expect(notices).toHaveLength(2)
   log.close()
+})
+
+it('is not made by whoever counts nothing', async () => {
+  const folder = temporaryRoot()
+  const log = createAccessLog(defaultFileSystem, await loadSqlite(), folder, () => {})
+  const version = { created: 1, updated: 1 }
+  expect(log.read(address, version)).toBe(null)
+  expect(log.slidExpiry('long-term', 'default', 'note', 1)).toBe(null)
+  expect(log.all('long-term', 'default')).toEqual(new Map())
+  expect(log.withoutCounting(() => 'copied')).toBe('copied')
+  log.assertReadable()
+  log.forget([address])
+  log.compact()
+  log.startAnew({ ...entry, accessCount: 0 })
+  expect(readdirSync(folder)).toEqual([])
+
+  log.record([{ address, version, expires: null }], 2)
+  log.assertReadable()
+  log.compact()
+  expect(log.all('long-term', 'default')).toEqual(new Map([['note', { key: 'note', at: 2, count: 1 }]]))
+  log.close()
+})
+
+describe('while it cannot be written', () => {
+  const version = { created: 1, updated: 1 }
+
+  async function failingLog(failure: () => Error | undefined) {
+    const folder = temporaryRoot()
+    const openDatabase = await loadSqlite()
+    const notices: string[] = []
+    let opened = 0
+    const open: OpenDatabase = (path) => {
+      opened++
+      const error = failure()
+      if (error) throw error
+      return openDatabase(path)
+    }
+    const log = createAccessLog(defaultFileSystem, open, folder, (text) => notices.push(text))
+    const count = (at: number): void => log.record([{ address, version, expires: null }], at)
+    return { log, count, notices, opened: () => opened }
+  }
+
+  it('says once that the disk is full, and counts again when it is not', async () => {
+    let failure: Error | undefined
+    const { log, count, notices } = await failingLog(() => failure)
+    count(2)
+    log.close()
+    for (const round of [1, 2]) {
+      failure = sqliteFailure('database or disk is full', 13)
+      count(3)
+      count(4)
+      expect(notices).toHaveLength(round)
+      failure = undefined
+      count(5)
+      log.close()
+    }
+    expect(notices[0]).toContain('access.db cannot be written, the disk is full')
+    expect(log.read(address, version)).toEqual({ at: 5, count: 3, expires: null })
+    log.close()
+  })
+
+  it('tries a disk that may only be read no second time, and says nothing', async () => {
+    const { log, count, notices, opened } = await failingLog(() =>
+      sqliteFailure('unable to open database file', 14),
+    )
+    count(2)
+    count(3)
+    expect(log.read(address, version)).toBe(null)
+    expect([opened(), notices]).toEqual([1, []])
+  })
 })
