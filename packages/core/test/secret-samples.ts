@@ -401,6 +401,13 @@ export const inContext: SecretSample[] = [
       `-[ RECORD 1 ]+---\nid       | 1\npassword | a|b\n-[ RECORD 2 ]+---\npassword | ${secret}\n`,
     (secret: string) => `id  password\n--  --------\n1   none\n2   ${secret}\n`,
     (secret: string) => `Name Password\r\n---- --------\r\nAda  ${secret}\r\n`,
+    (secret: string) => `Key         Value\n---         -----\nusername    ada\npassword    ${secret}`,
+    (secret: string) => `| Variable | Value |\n|---|---|\n| DB_PASSWORD | ${secret} |\n| DEBUG | yes2no |\n`,
+    (secret: string) => `name,value\nspring.datasource.password,${secret}\n`,
+    (secret: string) => `Use the following password to proceed:\n\n${secret}\n\nIt is in a file, too.`,
+    (secret: string) => `initial admin password\r\n\r\n  ${secret}\r\n`,
+    (secret: string) => `New password set: ${secret}`,
+    (secret: string) => `xfreerdp /u:ada /p:${secret} /v:host`,
     (secret: string) => `DB_PASSWORD=${secret}\nDEBUG=1`,
     (secret: string) => `https://example.org/login?password=${secret}&next=home`,
     (secret: string) => `https://example.org/login?password=${secret}&amp;next=home`,
@@ -422,7 +429,9 @@ export const inContext: SecretSample[] = [
     (secret: string) => `os.getenv('API_KEY', '${secret}')`,
     (secret: string) => `process.env.API_KEY ?? '${secret}'`,
     (secret: string) => `| API key | Use |\r\n|---|---|\r\n| ${secret} | staging |\r\n`,
+    (secret: string) => `{"id": "https://v.vault.azure.net/secrets/db/1", "tags": [], "value": "${secret}"}`,
     (secret: string) => `name,api_key\nada,${secret}\n`,
+    (secret: string) => `Name   Value\n----   -----\ntoken  ${secret}\n`,
     (secret: string) => `INSERT INTO apps (api_key, name) VALUES ('${secret}', 'x')`,
     (secret: string) => `Authorization: Hawk ${secret}`,
     (secret: string) => `setx API_KEY ${secret}`,
@@ -449,6 +458,12 @@ export const inContext: SecretSample[] = [
   ),
   ...['recovery codes: ', 'Backup codes (keep them):\n\n1. ', '"recovery_codes": ["'].map((before) =>
     sample('recovery-code', '1a2b3-4c5d6', `${before}1a2b3-4c5d6\n2. 7e8f9-0a1b2`),
+  ),
+  ...['Recovery code: ', 'my backup code is '].map((before) =>
+    sample('recovery-code', 'ABCD-EF2H-1234', `${before}ABCD-EF2H-1234`),
+  ),
+  ...['X-Amz-Signature', 'X-Goog-Signature'].map((name) =>
+    sample('secret', fill(64, hex), `https://example.org/a?${name}=${fill(64, hex)}&b=1`),
   ),
   sample('recovery-code', '1234 5678', 'backup codes:\n1234 5678\n2345 6789'),
   ...['my password is ', 'password: ', 'the passcode was: '].map((before) =>

@@ -7,8 +7,8 @@ export interface ColumnSecret {
   kind: 'password' | 'secret'
 }
 
-const passwords = /^(?:.{0,40}[ _-])?(?:pass(?:wor[dt]|wd|phrase|code)?|pwd|pw|kennwort|senha)s?$/i
-const tokens = /^(?:.{0,40}[ _-])?(?:token|secret|(?:api|access|secret)[ _-]?key)s?$/i
+const passwords = /^(?:.{0,40}[ ._-])?(?:pass(?:wor[dt]|wd|phrase|code)?|pwd|pw|kennwort|senha)s?$/i
+const tokens = /^(?:.{0,40}[ ._-])?(?:token|secret|(?:api|access|secret)[ _-]?key)s?$/i
 
 /** What a column of that name holds, unless it is no secret. */
 export function kindOfColumn(name: string): ColumnSecret['kind'] | undefined {
@@ -21,4 +21,22 @@ export function isColumnSecret(kind: ColumnSecret['kind'], value: string, { quot
   const evidence = { quoted, environment: false }
   if (kind === 'secret') return isToken(value, evidence)
   return quoted ? isPassword(value, evidence) : isShortPassword(value)
+}
+
+const names = /^(?:key|name|field|property|setting|variable|parameter|option)$/i
+
+/**
+ * What each cell of a row holds, by the titles of its columns; or by the name that stands in it, where one column has
+ * names and another one their values.
+ *
+ * @returns `undefined` for titles that promise no secret
+ */
+export function kindsOfCells(
+  titles: readonly string[],
+): ((cells: readonly string[]) => (ColumnSecret['kind'] | undefined)[]) | undefined {
+  const kinds = titles.map(kindOfColumn)
+  if (kinds.some((kind) => kind !== undefined)) return () => kinds
+  const [name, value] = [names, /^value$/i].map((title) => titles.findIndex((each) => title.test(each)))
+  if (name === undefined || value === undefined || name < 0 || value < 0) return undefined
+  return (cells) => cells.map((_, i) => (i === value ? kindOfColumn(cells[name] ?? '') : undefined))
 }

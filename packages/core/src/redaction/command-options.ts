@@ -29,6 +29,7 @@ export const commandOptions: readonly CommandOption[] = [
   { commands: ['htpasswd'], option: `-(?=[A-Za-z]{0,8}n)[A-Za-z]{0,4}b[A-Za-z]{0,4}${gap}${argument}` },
   { commands: ['http'], option: '-a[ \\t=]{1,4}["\']?[^\\s:"\']{1,128}:' },
   { commands: ['net user', 'wpa_passphrase'], option: `${argument}(?!/)` },
+  { commands: ['xfreerdp', 'wfreerdp', 'sdl-freerdp'], option: '/p:' },
   { commands: ['rclone'], option: `obscure${gap}` },
   { commands: ['signtool'], option: `/p${gap}` },
   { commands: ['openssl passwd'], option: `-(?:1|5|6|apr1)${gap}` },

@@ -1,4 +1,4 @@
-import { type ColumnSecret, isColumnSecret, kindOfColumn } from './columns.ts'
+import { type ColumnSecret, isColumnSecret, kindOfColumn, kindsOfCells } from './columns.ts'
 import { lineAround, readTable } from './tables.ts'
 
 /** `COPY users (id, password) FROM stdin;`, up to the first row. */
@@ -42,13 +42,14 @@ function findInUnderlined(text: string): ColumnSecret[] {
     const starts = [...rule.matchAll(/-+/g)].map((dashes) => dashes.index)
     const cellsOf = (line: string): string[] => starts.map((start, i) => line.slice(start, starts[i + 1]))
     // The character before the line end.
-    const kinds = cellsOf(lineAround(text, index - 2).line).map((title) => kindOfColumn(title.trim()))
-    if (kinds.every((kind) => kind === undefined)) continue
+    const kindsOf = kindsOfCells(cellsOf(lineAround(text, index - 2).line).map((title) => title.trim()))
+    if (kindsOf === undefined) continue
     for (const { line, at } of linesFrom(text, lineAround(text, index).next)) {
       end = at
       if (line.trim() === '') break
-      for (const [i, cell] of cellsOf(line).entries())
-        found.push(...secretIn(kinds[i], cell, at + (starts[i] ?? 0)))
+      const cells = cellsOf(line)
+      const kinds = kindsOf(cells.map((cell) => cell.trim()))
+      for (const [i, cell] of cells.entries()) found.push(...secretIn(kinds[i], cell, at + (starts[i] ?? 0)))
     }
   }
   return found

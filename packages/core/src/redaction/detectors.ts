@@ -63,7 +63,8 @@ const isAccountPassword = (secret: string): boolean =>
   isUrlPassword(secret) && !/^(?:\/|<|(?:\d+|\$[A-Za-z_]+)\W*$)/.test(secret)
 /** As Google gives one to each app, and shows it. */
 const appPassword = '(?:[a-z]{4} ){3}[a-z]{4}'
-const recoveryNames = '(?:recovery|backup|scratch)[ _-]?codes'
+const recoveryName = '(?:recovery|backup|scratch)[ _-]?code'
+const recoveryNames = `${recoveryName}s`
 /** What signs in once where the second factor is lost, mostly given as ten of them. */
 const recoveryCode =
   '(?=[a-z-]{0,12}\\d)(?:[a-z0-9]{4,6}(?:-[a-z0-9]{4,6}){1,3}|[a-z0-9]{8,12}|\\d{4} \\d{4})(?![a-z0-9])'
@@ -161,6 +162,7 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})["'\`]?(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was):?)[ \\t]{1,4}(?<secret>\\d{6,16})${endOfNumber}`, 'gid') },
   { kind: 'pin', gate: ['pin'], pattern: new RegExp(`(?<![\\w.-])pin(?:[ _-]?(?:code|number))?(?:[ \\t](?:for|of|to)[ \\t]${fewWords}?)?(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was|lautet|ist|est|es):?)[ \\t]{1,4}(?!(?:19|20)\\d{6})(?<secret>\\d{4,8})${endOfNumber}`, 'gid') },
   { kind: 'recovery-code', gate: ['codes'], pattern: new RegExp(`${recoveryNames}["'\`]?[^\\n:=]{0,40}[:=\\n][\\s,"'\`[*•-]{0,12}(?:1[.)][ \\t]{0,4})?(?<secret>${recoveryCode}(?:[\\s,;"'\`*•-]{1,12}(?:\\d{1,2}[.)][ \\t]{0,4})?${recoveryCode}){0,31})`, 'gid') },
+  { kind: 'recovery-code', gate: ['code'], pattern: new RegExp(`${recoveryName}(?:${assigns}|[ \\t]is:?[ \\t]{1,4})["'\`]?(?<secret>(?=[a-z-]{0,12}\\d)[a-z0-9]{4,6}(?:-[a-z0-9]{4,6}){1,3})(?![\\w-])`, 'gid') },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:pass(?:word|wd)?|pwd)(?:${assigns}|[ \\t]is:?[ \\t]{1,4})\\\\{0,3}["'\`]?(?<secret>${appPassword})(?![ \\w])`, 'gid') },
   { kind: 'mnemonic', gate: ['mnemonic', 'phrase', 'seed'], pattern: new RegExp(`(?:${mnemonicNames})(?:${assigns}|[ \\t]is:?[ \\t]{1,4})\\\\{0,3}["'\`]?(?<secret>${mnemonic})(?![ \\w])`, 'gid') },
   { kind: 'password', gate: accountGate, pattern: new RegExp(`(?:${account})["'\`]?(?:${assigns})${ofAccount}`, 'gi'), follows: isShortPassword },
@@ -170,6 +172,8 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['pass', 'pwd'], pattern: /(?:\bENV|\bsetx)[ \t]{1,4}\w{0,40}(?:pass(?:word|wd)?|pwd)[ \t]{1,4}/gi, follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})["'\`]?(?:[^"'\`=:.;\\n]|\\.(?! )){0,60}?[ \\t](?:is|was|equals)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t]${fromOld}(?:to|be|as|of|with)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})(?:[^\\n:]{0,60}:|(?<=(?:initial|temporary|generated|one-time)[^\\n:.]{0,40}))[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,8}){1,2}(?=[^\\s"'\`]{6,128}[ \\t]{0,4}\\r?$)`, 'gim'), follows: isUnlikeName },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t]${changed}[ \\t]{0,2}:[ \\t]{1,4}(?=\\S{6,128}[ \\t]{0,4}\\r?$)`, 'gim'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:(?:for|of|on|in)[ \\t]|[([])${fewWords}[:=][ \\t]{0,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]${fromOld}to[ \\t]{1,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:\\w{1,12}[ \\t]){0,4}from[ \\t]{1,2}(?=\\S{6,128}[ \\t]to[ \\t])`, 'gi'), follows: isPassword },
@@ -183,6 +187,8 @@ export const detectors: readonly Detector[] = [
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:(?<![\\w-])--?(?:[\\w-]{0,20}-)?(?:api-?key|token|secret|key)${flagEnd}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>)`, 'gi'), follows: isToken },
   { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:for|of|on|in)[ \\t]${fewWords}?(?=[ \\t](?:is|was)[ \\t]))?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken, accept: isNoBlock },
   { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]to|[ \\t]header:?)?[ \\t]{1,2}\\(?(?=["'\`]?[\\w+/.-]{16})`, 'gi'), follows: isBareToken },
+  { kind: 'secret', gate: ['-signature='], pattern: /X-(?:Amz|Goog)-Signature=(?<secret>[0-9a-f]{64,1024})/gid },
+  { kind: 'secret', gate: ['.vault.azure.net/secrets/'], pattern: /\.vault\.azure\.net\/secrets\/[^{}]{1,800}?"value":[ \t]{0,4}/g, follows: isGiven },
   { kind: 'secret', gate: ['key'], pattern: /(?<![\w-])key[ \t]{1,2}(?=["'`“«])/gi, follows: isKey, accept: (_, before) => !harmlessKey.test(before) },
   { kind: 'high-entropy', gate: [], pattern: /[:=][ \t]{0,4}\\{0,3}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,257}={0,2})/gd, accept: (secret, before) => isKey(secret) && !isPublicName(before) },
   { kind: 'high-entropy', gate: [], pattern: /^[^\S\n]{0,16}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,257}={0,2})["'`]?[^\S\n]{0,16}$/gmd, accept: isKey },

@@ -1,13 +1,13 @@
-import { type ColumnSecret, isColumnSecret, kindOfColumn } from './columns.ts'
+import { type ColumnSecret, isColumnSecret, kindsOfCells } from './columns.ts'
 
 /** The heading of a table in markdown, or as databases print it, and the line below it. */
 const ruledHeading =
   /^[^\n|│]{0,200}(?<bar>[|│])[^\n]{0,2000}\n[ \t]{0,8}[|:+├]?[ \t]{0,8}:?[-─]{1,200}[-─:|+┼ \t]{0,2000}┤?\r?$/gm
 /** The line between rows that some print. */
 const rule = /^[-─:|+┼├┤ \t\r]+$/
-/** A secret's name that is one of several on a line, with what divides it from its neighbour. */
+/** The name of a secret, or of values, that is one of several on a line, with what divides it from its neighbour. */
 const separatedHeading =
-  /(?:pass(?:wor[dt]|wd|phrase|code)?|pwd|pw|kennwort|senha|token|secret|key)s?["']?(?:[ ]?[,;\t]|(?<=[,;\t][\w "'-]{1,48})(?=\r?$))/gim
+  /(?:pass(?:wor[dt]|wd|phrase|code)?|pwd|pw|kennwort|senha|token|secret|key|value)s?["']?(?:[ ]?[,;\t]|(?<=[,;\t][\w "'-]{1,48})(?=\r?$))/gim
 
 /** Finds passwords and tokens in tables of markdown, databases and CSV, in a column whose heading promises them. */
 export function findInTables(text: string): ColumnSecret[] {
@@ -64,15 +64,16 @@ export function readTable(
   titles: readonly string[],
   separator: string,
 ): { found: ColumnSecret[]; end: number } {
-  const kinds = titles.map(kindOfColumn)
+  const kindsOf = kindsOfCells(titles)
   const found: ColumnSecret[] = []
-  if (kinds.every((kind) => kind === undefined)) return { found, end: from }
+  if (kindsOf === undefined) return { found, end: from }
   let at = from
   while (at < text.length) {
     const { line, next } = lineAround(text, at)
     const cells = line.includes(separator) ? cellsOf(line, separator) : []
     const isRow = isBar(separator) ? cells.length > 0 || rule.test(line) : cells.length === titles.length
     if (!isRow) break
+    const kinds = kindsOf(cells.map(({ value }) => value))
     for (const [i, { value, start }] of cells.entries()) {
       const kind = kinds[i]
       if (kind !== undefined && isColumnSecret(kind, value))
