@@ -104,6 +104,18 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     ])
   })
 
+  it('are named to nobody but their author who says the same, where that repeats it', async () => {
+    const hidden = await save(thief)
+    await decide(`quarantine/${hidden}`)
+    const again = await save(thief)
+    const namedTo = async (writer: TestAgent) =>
+      (await writer.save({ content: lesson('redis'), tags })).similar.map(({ id }) => id)
+    expect(await namedTo(ada)).toEqual([])
+    expect(await namedTo(thief)).toEqual(expect.arrayContaining([hidden, again]))
+    const links = database().$count(memoryLinks, eq(memoryLinks.relatedId, again))
+    expect(await links).toBe(2)
+  })
+
   it.each(['memory', 'agent'] as const)(
     'by a newcomer are copies of it again when the %s is restored',
     async (what) => {

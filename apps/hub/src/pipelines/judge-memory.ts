@@ -31,8 +31,9 @@ export interface Stored {
 }
 
 /**
- * Judges a memory by its vector: its neighbours, its links and its first quality, if it is no copy. Of two that say the
- * same the later one is the copy, and of low signal, unless the other one is deleted before this one is stored.
+ * Judges a memory by its vector: its neighbours, its links, those that its author may know of, and its first quality, if
+ * it is no copy. Of two that say the same the later one is the copy, and of low signal, unless the other one is deleted
+ * before this one is stored.
  *
  * @param content what the vector was made of
  */
@@ -46,10 +47,13 @@ export async function judgeMemory(
   const { links, around } = await linksOf(hub, author.id, content, vector, self)
   const near = links.map(({ memory }) => memory)
   const repeated = links.filter((link) => isCopy(hub, link) && !link.isLater).map(({ memory }) => memory.id)
-  const duplicateOf = await originalAmong(hub, author, repeated)
+  const [duplicateOf, shown] = await Promise.all([
+    originalAmong(hub, author, repeated),
+    shownTo(hub, author, links),
+  ])
   const quality = author.tier === 'unverified' || isTemplate(hub, author, near) ? -1 : 0
   const crowded = isCrowd(hub, author, around)
-  return { links, values: { embedding: vector, quality, crowded, duplicateOf } }
+  return { links, shown, values: { embedding: vector, quality, crowded, duplicateOf } }
 }
 
 /** The links of a memory, the most similar first, and what is visible around it. */
@@ -72,6 +76,26 @@ export async function linksOf(
       return { memory, relation: relationOf(hub, memory), isLater }
     })
   return { links, around }
+}
+
+/** Those links that an author may know of: what repeats what is hidden is linked like any other, and hidden as well. */
+async function shownTo(
+  { database, call }: Hub,
+  author: Pick<Principal, 'id'>,
+  links: readonly Link[],
+): Promise<readonly Link[]> {
+  const copies = links
+    .map(({ memory }) => memory)
+    .filter((memory) => memory.duplicateOf && memory.agentId !== author.id)
+  if (copies.length === 0) return links
+  const ids = copies.map(({ id }) => id)
+  const hidden = await call(() =>
+    database
+      .select({ id: memories.id })
+      .from(memories)
+      .where(and(inArray(memories.id, ids), isHidden('memories'))),
+  )
+  return links.filter(({ memory }) => !hidden.some(({ id }) => id === memory.id))
 }
 
 /**

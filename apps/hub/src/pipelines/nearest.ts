@@ -23,6 +23,7 @@ export interface NearMemory {
   sourceUrl: string | null
   createdAt: string
   quality: number
+  duplicateOf: string | null
   retrievalCount: number
   similarity: number
 }
@@ -201,7 +202,7 @@ function partFor(wanted: Wanted, i: number, space: Space, throughIndex: boolean)
         select max(similarity) over () as best, similarity, candidate.id, candidate.short_id as "shortId",
           candidate.agent_id as "agentId", a.name as author, a.trust_level as "trustLevel", candidate.content,
           candidate.tags, candidate.source_url as "sourceUrl", candidate.created_at::text as "createdAt",
-          candidate.quality, candidate.retrieval_count as "retrievalCount"
+          candidate.quality, candidate.duplicate_of as "duplicateOf", candidate.retrieval_count as "retrievalCount"
         from ${found} as candidate join agents a on a.id = candidate.agent_id
         where similarity >= ${similarity}::float8
         order by ${order}, candidate.created_at desc, candidate.id limit ${whole(limit)}

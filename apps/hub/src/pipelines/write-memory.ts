@@ -8,7 +8,7 @@ import { refuseWhenReadOnly } from '../trust/heartbeat.ts'
 import { visibleLength } from '../visible-text.ts'
 import { currentModel, modelWasReplaced } from './current-model.ts'
 import { embedText } from './embed.ts'
-import { judgeMemory } from './judge-memory.ts'
+import { judgeMemory, type Link } from './judge-memory.ts'
 import { wordsDigest } from './words-digest.ts'
 
 export interface NewMemory {
@@ -90,18 +90,12 @@ async function storeMemory(
   claim: Claim | undefined,
 ): Promise<SavedAnswer | undefined> {
   const { database, embedder, call } = hub
-  const links = judged?.links ?? []
   const answer: SavedAnswer = {
     success: true,
     id: crypto.randomUUID(),
     short_id: newShortId(),
     status: judged ? 'saved' : 'queued',
-    similar: links.map(({ memory, relation }) => ({
-      id: memory.id,
-      short_id: memory.shortId,
-      similarity: memory.similarity,
-      relation,
-    })),
+    similar: (judged?.shown ?? []).map(nameOf),
     ...(warnings.length > 0 ? { warnings } : {}),
   }
   const [written] = await call(() =>
@@ -119,7 +113,7 @@ async function storeMemory(
       quality: judged?.values.quality ?? -1,
       crowded: judged?.values.crowded ?? false,
       duplicateOf: judged?.values.duplicateOf ?? null,
-      links: JSON.stringify(answer.similar),
+      links: JSON.stringify((judged?.links ?? []).map(nameOf)),
       words: wordsDigest(author.id, content),
       route: claim?.route ?? null,
       key: claim?.key ?? null,
@@ -132,6 +126,13 @@ async function storeMemory(
   if (written?.model !== embedder.model) throw modelWasReplaced()
   return undefined
 }
+
+const nameOf = ({ memory: { id, shortId, similarity }, relation }: Link) => ({
+  id,
+  short_id: shortId,
+  similarity,
+  relation,
+})
 
 const { placeholder } = sql
 
