@@ -154,7 +154,7 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
   })
 
   it.each(['earlier', 'later'] as const)(
-    'hides still what was hidden meanwhile: the %s of two',
+    'hides still what was hidden meanwhile, and nothing for it: the %s of two',
     async (which) => {
       const queuing = await openHub(database(), { ...noLimits, embedAsync: true }, { clock: () => now })
       const [ada, bob] = [await queuing.agent('ada', 1), await queuing.agent('bob', 1)]
@@ -175,10 +175,27 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
       })
       expect(await (await started(fakeEmbedder(), held)).embedWaiting()).toBe(1)
       expect(await waiting()).toBe(0)
-      const [row] = await database().select().from(memories).where(eq(memories.id, hidden))
-      expect(row?.quality).toBe(-2)
+      const rows = await database().select().from(memories)
+      const states = Object.fromEntries(rows.map((row) => [row.id, [row.quality, row.duplicateOf]]))
+      expect(states).toEqual({ [earlier]: [0, null], [later]: [0, null], [hidden]: [-2, null] })
     },
   )
+
+  it('takes what an author says again for a copy of what was hidden before it had its vector', async () => {
+    const queuing = await openHub(database(), { ...noLimits, embedAsync: true }, { clock: () => now })
+    const ada = await queuing.agent('ada', 1)
+    const said = { content: lesson('redis'), tags: ['cache', 'restart'] }
+    const { id: hidden } = await ada.save(said)
+    now += 1000
+    const embedding = await openHub(database(), noLimits, { clock: () => now })
+    const http = { url: 'http://localhost', fetch: embedding.fetch, apiKey: ada.key }
+    const { id: again } = await connectHub(http).save(said)
+    await database().update(memories).set({ quality: -2 }).where(eq(memories.id, hidden))
+    expect(await (await started(fakeEmbedder())).embedWaiting()).toBe(1)
+    expect(await database().select().from(memories).where(eq(memories.id, again))).toMatchObject([
+      { quality: -1, duplicateOf: hidden },
+    ])
+  })
 
   it.each([
     ['is a copy itself', 10, 20, [-1, 0], null],

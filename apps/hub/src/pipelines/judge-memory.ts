@@ -138,7 +138,10 @@ function similarityOf({ config, embedder }: Hub, content: string, memory: NearMe
 const isCopy = ({ config }: Pick<Hub, 'config'>, { memory }: Link): boolean =>
   memory.similarity >= config.thresholds.autoDuplicate
 
-/** Marks those as copies of a memory that were written later and took no notice of it. */
+/**
+ * Marks those as copies of a memory that were written later and took no notice of it. It may have been put in quarantine
+ * before it had its vector: then only what its author says again is a copy of it.
+ */
 export async function markLaterCopies(
   hub: Hub,
   transaction: Database,
@@ -158,6 +161,7 @@ export async function markLaterCopies(
         sql`exists (
           select from memories o
           where o.id = ${memoryId}::uuid and o.duplicate_of is null and ${mayBeOriginal('o', 'memories')}
+            and (o.quality > -2 or o.agent_id = memories.agent_id)
         )`,
       ),
     )
