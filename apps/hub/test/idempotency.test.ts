@@ -2,6 +2,7 @@ import type { Embedder } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
 import { type Database, memories } from '@recall/store-postgres'
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { HubSettings } from '../src/config/config.ts'
 import { gate, gated } from './held-statements.ts'
 import { engines, lesson, noLimits, openHub, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
@@ -33,7 +34,7 @@ describe.each(engines)('a write with an Idempotency-Key on %s', (_, open) => {
   const kept = () => database().$count(memories)
 
   /** A hub whose writes wait, each for its turn to go on. */
-  async function openHeld() {
+  async function openHeld(settings: HubSettings = noLimits) {
     const [reached, goesOn] = [gate(), gate()]
     let fails = false
     const via = await openHub(
@@ -43,7 +44,7 @@ describe.each(engines)('a write with an Idempotency-Key on %s', (_, open) => {
         if (fails) throw new Error('the connection is lost')
         return write()
       }),
-      { ...noLimits, databaseTimeoutMs: 60_000 },
+      { ...settings, databaseTimeoutMs: 60_000 },
       { clock },
     )
     const goOn = ({ failing = false } = {}): void => {
@@ -103,6 +104,21 @@ describe.each(engines)('a write with an Idempotency-Key on %s', (_, open) => {
     held.goOn()
     expect(await idOf(first)).toBe(second)
     expect(await kept()).toBe(1)
+  })
+
+  it('counts as reading where another attempt wrote it', async () => {
+    const trusted = { ...noLimits.limits.tiers.trusted, write: [{ requests: 1, seconds: 3600 }] }
+    const tiers = { ...noLimits.limits.tiers, trusted }
+    const held = await openHeld({ limits: { ...noLimits.limits, tiers } })
+    const late = save('one', held)
+    await held.reached
+    now += abandoned + 1
+    await save('one')
+    held.goOn()
+    expect(await statusOf(late)).toBe(201)
+    const next = () => statusOf(save('two', { ...held, subject: 'nginx' }))
+    expect([await next(), await next()]).toEqual([201, 201])
+    expect(await statusOf(save('three', { ...held, subject: 'kafka' }))).toBe(429)
   })
 
   it('keeps its place when the first one, taken for dead, fails at last', async () => {

@@ -60,7 +60,8 @@ export function memoryRoutes(hub: Hub) {
           await limitAgent(hub, context, 'write')
           try {
             const answer = await writeMemory(hub, author, input, claim)
-            await giveBack('get')
+            // Where another attempt wrote it, this one wrote nothing.
+            await giveBack(answer ? 'get' : 'write')
             return answer
           } catch (error) {
             await giveBack(isMemoryError(error) && notWritten.has(error.code) ? 'write' : 'get')
