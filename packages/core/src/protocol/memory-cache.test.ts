@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { MemoryErrorCode } from '../errors.ts'
+import type { CachedEntry } from '../front/cached-read.ts'
 import { createMemoryCache } from './memory-cache.ts'
 
 it.each([
@@ -15,4 +16,16 @@ it.each([
       message: expect.stringContaining(message),
     }),
   )
+})
+
+it.each([
+  [{}, 16],
+  [{ maxBytes: 4 * 1024 * 1024 }, 4],
+  [{ maxEntries: 3 }, 3],
+])('keeps the latest values that fit, with %j %d of one megabyte', (options, kept) => {
+  const cache = createMemoryCache(options)
+  const value = 'x'.repeat(1024 * 1024 - 2)
+  const names = Array.from({ length: 20 }, (_, i) => `entry ${i}`)
+  for (const name of names) cache.set(name, { entry: { value }, stamp: '' } as CachedEntry)
+  expect(names.filter((name) => cache.get(name))).toEqual(names.slice(-kept))
 })

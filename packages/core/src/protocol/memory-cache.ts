@@ -22,6 +22,6 @@ export function createMemoryCache(options: MemoryCacheOptions = {}): MemoryCache
   return new LRUCache<string, CachedEntry>({
     max: maxEntries,
     maxSize: maxBytes,
-    sizeCalculation: ({ entry }) => Math.max(1, jsonBytes(entry.value)),
+    sizeCalculation: ({ entry }) => jsonBytes(entry.value),
   })
 }
