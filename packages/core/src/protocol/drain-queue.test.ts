@@ -48,6 +48,10 @@ describe('drain', () => {
     }
     expect(waits.slice(0, 4)).toEqual([1000, 2000, 4000, 8000])
     expect(waits.at(-1)).toBe(300_000)
+    await fallback.drain()
+    const setAside = await queue.items()
+    await fallback.drain()
+    expect(await queue.items()).toEqual(setAside)
   })
 
   it('tries again where a clock that was far ahead set the write aside', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createConceptEmbedder } from '../conformance/concept-embedder.ts'
 import { createTicker } from '../conformance/ticker.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
@@ -159,6 +159,13 @@ describe('createPatternMatcher', () => {
     const matcher = createPatternMatcher(memory)
     expect(await matcher.findMatchingPatterns({ tags: ['a'] })).toMatchObject([{ key: 'key', score: 1 }])
     expect(await matcher.findMatchingPatterns({})).toEqual([])
+    await memory.write('long-term', 'words', 'redis cache')
+    const description = 'redis cache'
+    const [byWords] = await matcher.findMatchingPatterns({ description })
+    expect(byWords?.score).toBe(byWords?.matchedBy.description)
+    expect(await matcher.findMatchingPatterns({ description, tags: [] })).toMatchObject([
+      { score: byWords?.score },
+    ])
   })
 
   it('counts a tag once that the situation names twice', async () => {
@@ -415,13 +422,17 @@ it('updateEntry gives up at last when others always win', async () => {
       throw new MemoryError('written meanwhile', MemoryErrorCode.CONFLICT)
     },
   }
-  const pause = async () => {}
+  vi.spyOn(Math, 'random').mockReturnValue(1)
+  onTestFinished(() => void vi.restoreAllMocks())
+  const pauses: number[] = []
+  const pause = async (ms: number) => void pauses.push(ms)
   const update = updateEntry(overtaken, 'long-term', 'count', () => ({ value: 1 }), { pause })
   await expect(update).rejects.toMatchObject({
     code: MemoryErrorCode.CONFLICT,
     message: expect.stringContaining('try again'),
   })
   expect(tries).toBe(100)
+  expect(pauses.slice(0, 9)).toEqual([1, 2, 4, 8, 16, 32, 64, 100, 100])
 })
 
 it('updateEntry keeps the ttl and the encryption of what it changes', async () => {
