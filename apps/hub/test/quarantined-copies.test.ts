@@ -119,6 +119,9 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
   it.each(['memory', 'agent'] as const)(
     'by a newcomer are copies of it again when the %s is restored',
     async (what) => {
+      // Others that are linked, and were there before.
+      await save(thief, 'kafka')
+      await save(ada, 'kafka')
       const first = await save(ada)
       const copy = await save(await hub.agent('newcomer'))
       const [hide, restore] =
