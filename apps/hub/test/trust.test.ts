@@ -389,6 +389,23 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(await count()).toBe(1)
   })
 
+  it('what somebody in quarantine found or cited counts not at all, whatever the trust it has', async () => {
+    const [admin, bad] = [await hub.agent('admin', 2), await hub.agent('bad', 1)]
+    const author = await foundBy(bad)
+    const [memory] = await savedBy(author)
+    const id = memory?.id ?? ''
+    expect(await bad.cite(id)).toMatchObject({ citations: 1 })
+    for (const [path, body] of [
+      ['quarantine', {}],
+      ['trust', { trust_level: 1 }],
+    ] as const)
+      await hub.request('POST', `/api/v1/admin/agents/${bad.id}/${path}`, { key: admin.key, body })
+    await hub.maintain()
+    const [row] = await hub.database.select().from(memories).where(eq(memories.id, id))
+    expect(row?.retrievalCount).toBe(0)
+    expect(await admin.cite(id)).toMatchObject({ citations: 1 })
+  })
+
   it('an agent counts once for a memory, however many search at the same moment', async () => {
     const author = await hub.agent('author', 1)
     const content = 'The walrus build needs two more gigabytes of memory, or it stops half way through.'

@@ -1,6 +1,7 @@
 import { type Database, rowsOf } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
 import type { HubParts } from '../hub.ts'
+import { counts } from './counted.ts'
 
 /** Days for which a vouch counts against the limit of the agent that gave it. */
 const vouchDays = 30
@@ -99,7 +100,7 @@ function retrievalsBySettled(hub: HubParts, author: SQL): SQL {
       join retrieval_events r on r.memory_id = m.id and r.counted
       join agents s on s.id = r.agent_id
     where m.agent_id = ${author} and m.deleted_at is null and m.duplicate_of is null
-      and s.trust_level > 0 and s.disabled_at is null
+      and ${counts('s')}
       and (s.promoted_at is null or s.promoted_at <= ${nowOf(hub)} - make_interval(days => ${settledDays}))`
 }
 

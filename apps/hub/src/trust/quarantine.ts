@@ -5,6 +5,7 @@ import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
 import { callReferring, changeMemories, rowsAtOnce } from './change-memories.ts'
+import { counts } from './counted.ts'
 import { type Decision, noteDecision } from './decisions.ts'
 import { freeCopies, withdrawn } from './freed-copies.ts'
 import { linkCopies, markCopies, markTwins, standingFor } from './marked-copies.ts'
@@ -213,7 +214,7 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
       and not exists (select from memory_links l where l.related_id = memories.id)
       and not exists (
         select from citations c join agents a on a.id = c.agent_id
-        where c.memory_id = memories.id and a.trust_level > 0
+        where c.memory_id = memories.id and ${counts('a')}
       )`,
   )
   const raised = await changeMemories(
@@ -239,7 +240,7 @@ async function forgetRetrievals({ database, call }: Hub): Promise<void> {
         sql`
           with chosen as (
             select r.id from agents a join retrieval_events r on r.agent_id = a.id and r.counted
-            where a.trust_level = 0 and (a.disabled_at is not null or a.held_back) limit ${rowsAtOnce}
+            where a.disabled_at is not null or a.trust_level = 0 and a.held_back limit ${rowsAtOnce}
           ), gone as (
             update retrieval_events set counted = false where counted and id in (select id from chosen)
             returning memory_id

@@ -3,7 +3,7 @@ import { desc, eq, getTableColumns, type SQL } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
-import { countedCitations } from './counted-citations.ts'
+import { countedCitations } from './counted.ts'
 
 /** Most agents, and most memories of one agent, in a list. */
 const most = 100
