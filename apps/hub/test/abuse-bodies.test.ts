@@ -144,16 +144,26 @@ describe.each(engines)('bodies that abuse the hub on %s', (_, open) => {
     'keeps no text in another encoding than UTF-8: %s',
     async (encoding) => {
       const { key } = await hub.agent('ada', 1)
+      const headers = { Accept: 'application/json, text/event-stream', 'Content-Type': 'application/json' }
       const said = 'In the café the naïve façade was found to be of no use under load. '
       for (const [path, body] of [
-        ['memory', { content: said.repeat(3), tags }],
-        ['private/long-term/put', { entry: { key: 'k', value: said } }],
-        ['agents/register', { name: 'André' }],
+        ['api/v1/memory', { content: said.repeat(3), tags }],
+        ['api/v1/private/long-term/put', { entry: { key: 'k', value: said } }],
+        ['api/v1/agents/register', { name: 'André' }],
+        [
+          'mcp',
+          {
+            jsonrpc: '2.0',
+            id: 1,
+            method: 'tools/call',
+            params: { name: 'hub_save', arguments: { content: said.repeat(3), tags } },
+          },
+        ],
       ] as const) {
         const answer = await hub.fetch(
-          new Request(`http://localhost/api/v1/${path}`, {
+          new Request(`http://localhost/${path}`, {
             method: 'POST',
-            headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+            headers: { ...headers, Authorization: `Bearer ${key}` },
             body: Buffer.from(JSON.stringify(body), encoding),
           }),
         )

@@ -9,7 +9,8 @@ import type { newRoutes } from './app.ts'
 const mostUnknown = 16 * 1024
 
 /**
- * Refuses bodies that are too large, compressed or not in UTF-8. To be used after the callers are known.
+ * Refuses bodies that are too large, compressed or, apart from those of MCP, not in UTF-8. To be used after the callers
+ * are known.
  *
  * @param most largest body of a known caller, in bytes
  */
@@ -41,20 +42,26 @@ const compressed = (): MemoryError =>
 
 const strict = new TextDecoder('utf-8', { fatal: true })
 
-/**
- * What reads a body otherwise replaces each byte that is no UTF-8. Some shells send the encoding of their system, and
- * the letters that it has beyond ASCII would be lost.
- */
 const refuseOtherEncodings: MiddlewareHandler<HubEnv> = async ({ req }, next) => {
-  const bytes = await req.arrayBuffer().catch((cause: unknown) => {
+  await textOf(req)
+  await next()
+}
+
+/**
+ * The text of a body. What reads it otherwise replaces each byte that is no UTF-8. Some shells send the encoding of
+ * their system, and the letters that it has beyond ASCII would be lost.
+ *
+ * @throws MemoryError INVALID_INPUT
+ */
+export async function textOf(body: Pick<Request, 'arrayBuffer'>): Promise<string> {
+  const bytes = await body.arrayBuffer().catch((cause: unknown) => {
     throw unreadable('did not come whole: send it again', cause)
   })
   try {
-    strict.decode(bytes)
+    return strict.decode(bytes)
   } catch (cause) {
     throw unreadable('is not in UTF-8, as JSON has to be: encode it as UTF-8', cause)
   }
-  await next()
 }
 
 const unreadable = (why: string, cause: unknown): MemoryError =>

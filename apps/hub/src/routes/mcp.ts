@@ -5,6 +5,7 @@ import { bearerOf } from '../access/keys.ts'
 import type { Hub } from '../hub.ts'
 import { newRoutes } from './app.ts'
 import { countingAlike } from './limit-agent.ts'
+import { textOf } from './limit-bodies.ts'
 
 /** The caller's key, and the origin under which it reached the hub. */
 interface Caller {
@@ -30,7 +31,7 @@ export function mcpRoutes(
 
   // Middleware has authenticated the caller and checked the host.
   return newRoutes().all('/mcp', countingAlike(limits.ofMcp), async (context) => {
-    refuseLongBatch(await context.req.raw.clone().text())
+    refuseLongBatch(await textOf(context.req.raw.clone()))
     const { origin } = new URL(context.req.url)
     const key = bearerOf(context.req.header('Authorization'))
     const request = new Request(context.req.raw)
