@@ -406,6 +406,28 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(await admin.cite(id)).toMatchObject({ citations: 1 })
   })
 
+  it('what counts no more is forgotten with its question, whichever of the two comes first', async () => {
+    const [admin, bad] = [await hub.agent('admin', 2), await hub.agent('bad', 1)]
+    await foundBy(bad)
+    const [memory] = await savedBy(await foundBy(bad))
+    const events = () => hub.database.$count(retrievalEvents, eq(retrievalEvents.agentId, bad.id))
+    await hub.database
+      .update(retrievalEvents)
+      .set({ createdAt: new Date(now + dayMs) })
+      .where(eq(retrievalEvents.memoryId, memory?.id ?? ''))
+    now += 30 * dayMs + 1
+    await hub.maintain()
+    expect(await events()).toBe(2)
+    await hub.request('POST', `/api/v1/admin/agents/${bad.id}/quarantine`, { key: admin.key })
+    await hub.maintain()
+    expect(await events()).toBe(1)
+    const rows = await hub.database.select().from(memories)
+    expect(rows.map(({ retrievalCount }) => retrievalCount)).toEqual([0, 0])
+    now += dayMs
+    await hub.maintain()
+    expect(await events()).toBe(0)
+  })
+
   it('an agent counts once for a memory, however many search at the same moment', async () => {
     const author = await hub.agent('author', 1)
     const content = 'The walrus build needs two more gigabytes of memory, or it stops half way through.'

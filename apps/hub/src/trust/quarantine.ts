@@ -229,8 +229,8 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
 }
 
 /**
- * Retrievals by agents in quarantine, or set to tier 0 by hand, count no more. One by such an agent that is trusted
- * again counts anew.
+ * Retrievals by agents in quarantine, or set to tier 0 by hand, count no more. Nothing is left of one whose question is
+ * forgotten. One by such an agent that is trusted again counts anew.
  */
 async function forgetRetrievals({ database, call }: Hub): Promise<void> {
   for (;;) {
@@ -241,9 +241,14 @@ async function forgetRetrievals({ database, call }: Hub): Promise<void> {
           with chosen as (
             select r.id from agents a join retrieval_events r on r.agent_id = a.id and r.counted
             where a.disabled_at is not null or a.trust_level = 0 and a.held_back limit ${rowsAtOnce}
-          ), gone as (
-            update retrieval_events set counted = false where counted and id in (select id from chosen)
+          ), uncounted as (
+            update retrieval_events set counted = false
+            where counted and query <> '' and id in (select id from chosen) returning memory_id
+          ), deleted as (
+            delete from retrieval_events where counted and query = '' and id in (select id from chosen)
             returning memory_id
+          ), gone as (
+            select memory_id from uncounted union all select memory_id from deleted
           ), lessened as (
             update memories set retrieval_count = greatest(0, retrieval_count - agents)
             from (
