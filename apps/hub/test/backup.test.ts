@@ -106,6 +106,19 @@ describe.each(engines)('a hub on %s', (_, open) => {
     expect(watched.longest()).toBeLessThan(8_000_000)
   })
 
+  it('is copied over no file that was made meanwhile', async () => {
+    const path = join(temporaryFolder(), 'hub.backup')
+    const transaction: Database['transaction'] = async (run, config) => {
+      const result = await database().transaction(run, config)
+      writeFileSync(path, 'of somebody else')
+      return result
+    }
+    const slow: Database = Object.create(database(), { transaction: { value: transaction } })
+    await expect(backup(slow, path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+    expect(readFileSync(path, 'utf8')).toBe('of somebody else')
+    expect(existsSync(`${path}.unfinished`)).toBe(false)
+  })
+
   it('does not repeat what people wrote when the database refuses a row', async () => {
     await (await hub.agent('ada', 1)).save({ content: lesson('redis'), tags })
     const path = join(temporaryFolder(), 'hub.backup')

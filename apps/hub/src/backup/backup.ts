@@ -18,14 +18,14 @@ const rowsAtOnce = (table: Table): number => (table === 'entries' ? 20 : 500)
  * @throws MemoryError CONFLICT when the file exists, or another backup writes it
  */
 export async function backup(database: Database, path: string): Promise<Record<string, number>> {
-  if (existsSync(path)) {
-    throw new MemoryError(`${path} exists: give another name`, MemoryErrorCode.CONFLICT)
-  }
+  refuseExisting(path)
   const unfinished = `${path}.unfinished`
   const file = createUnfinished(unfinished)
   try {
     const counts = await writeBackup(database, createWriteStream(unfinished, { fd: file }))
     syncPath(unfinished, 'r+')
+    // Whoever made a file there meanwhile would lose it.
+    refuseExisting(path)
     renameSync(unfinished, path)
     // Windows cannot open folders, and needs no such call.
     if (process.platform !== 'win32') syncPath(dirname(path), 'r')
@@ -99,6 +99,10 @@ async function* rowsIn(transaction: Database, table: Table): AsyncGenerator<{ ro
     yield rows
   }
   await transaction.execute(sql`close backup_rows`)
+}
+
+function refuseExisting(path: string): void {
+  if (existsSync(path)) throw new MemoryError(`${path} exists: give another name`, MemoryErrorCode.CONFLICT)
 }
 
 function createUnfinished(path: string): number {
