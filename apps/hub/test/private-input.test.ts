@@ -118,6 +118,22 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
     expect(problem.errors.map(({ pointer }) => pointer).join()).toContain(path)
   })
 
+  it.each([
+    ['touch', { keys: ['k'] }],
+    ['stats', {}],
+    ['stamp', { key: 'k' }],
+    ['archive', { before: 1 }],
+    ['restore', { key: 'k' }],
+  ])(
+    'is refused where it asks of the archive what only the memory itself has: %s',
+    async (operation, body) => {
+      const statuses = [true, false].map(
+        async (archived) => (await send(operation, { ...body, archived })).status,
+      )
+      expect(await Promise.all(statuses)).toEqual([400, 200])
+    },
+  )
+
   it('is kept where it has as many items as it may', async () => {
     expect((await send('put', { entry: { key: 'many', value: ones(99_999) } })).status).toBe(200)
     expect((await send('remove', { key: 'many' })).status).toBe(200)

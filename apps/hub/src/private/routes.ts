@@ -170,12 +170,12 @@ const operations = {
       ),
     }),
   ),
-  stats: operation('How much is kept', wire.placeSchema, wire.stats, async ({ store, place }) =>
+  stats: operation('How much is kept', wire.statsSchema, wire.stats, async ({ store, place }) =>
     store.stats(place),
   ),
   stamp: operation(
     'What changes with every write',
-    wire.addressSchema,
+    wire.stampSchema,
     wire.stamped,
     async ({ store, place }, { key }) => ({
       stamp: (await store.stamp?.({ ...place, key })) ?? null,

@@ -30,6 +30,13 @@ export const placeSchema = z.strictObject({
 
 export const addressSchema = placeSchema.extend({ key })
 
+/** Of calls that an archive does not take, or that name it themselves: to ask for it would not be heard. */
+const unarchived = {
+  archived: z.literal(false, 'must be false or left out: this call is not on the archive').default(false),
+}
+export const statsSchema = placeSchema.extend(unarchived)
+export const stampSchema = addressSchema.extend(unarchived)
+
 /** Values in one call, each item of a list and each member of an object counted: going through more would hold up others. */
 const mostValues = 100_000
 const tooManyValues = `must hold no more than ${mostValues} items and members, all in all: keep it as text, or in several entries`
@@ -82,7 +89,7 @@ const expected = z.strictObject({ updatedAt: z.number(), value: json }).partial(
 export const putSchema = placeSchema.extend({ entry: entrySchema, overwrite, now })
 export const getSchema = addressSchema.extend({ now })
 export const getManySchema = placeSchema.extend({ keys: listOf(key, 100), now })
-export const touchSchema = placeSchema.extend({ keys: listOf(key, 10_000), now })
+export const touchSchema = placeSchema.extend({ ...unarchived, keys: listOf(key, 10_000), now })
 export const removeAllSchema = placeSchema.extend({
   updatedBefore: z.number().optional(),
   // An empty list would select everything, which the caller may not have meant.
@@ -92,12 +99,13 @@ export const removeAllSchema = placeSchema.extend({
 export const sweepSchema = placeSchema.extend({ now, dryRun: z.boolean().default(false) })
 
 export const archiveSchema = sweepSchema.extend({
+  ...unarchived,
   /** Archive what was last written before it. */
   before: z.number(),
   limit: z.number().int().min(1).max(10_000).default(1000),
 })
 
-export const restoreSchema = addressSchema.extend({ now })
+export const restoreSchema = addressSchema.extend({ ...unarchived, now })
 
 /** One object rather than two to choose from, so that a problem is told of the member that has it. */
 const change = z
