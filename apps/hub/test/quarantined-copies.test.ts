@@ -307,6 +307,27 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     expect(await stateOf(again)).toEqual([-1, first])
   })
 
+  it.each([false, true])(
+    'are none of what is hidden as they are written, but by its author; embedded later: %j',
+    async (embedAsync) => {
+      const stolen = await save(thief)
+      const hiding = gated(database(), /<=>/, async (look) => {
+        const found = await look()
+        await decide(`quarantine/${stolen}`)
+        return found
+      })
+      const via = await openHub(hiding, { ...noLimits, embedAsync }, { clock: () => now++ })
+      const saved = async ({ key }: TestAgent): Promise<string> => {
+        const body = { content: lesson('redis'), tags }
+        const answer = await via.request('POST', '/api/v1/memory', { key, body })
+        if (embedAsync) expect(await via.embedWaiting()).toBe(1)
+        return ((await answer.json()) as { id: string }).id
+      }
+      expect(await stateOf(await saved(ada))).toEqual([0, null])
+      expect(await stateOf(await saved(thief))).toEqual([-1, stolen])
+    },
+  )
+
   it.each([
     ['deleted', (first: string) => ada.delete(first)],
     ['put in quarantine', (first: string) => decide(`quarantine/${first}`)],

@@ -120,9 +120,11 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
   return call(() =>
     database.transaction(async (transaction) => {
       const left = await lockLinked(transaction, links)
-      const isLeft = left.some(({ memory }) => memory.id === values.duplicateOf)
       // When it was written it may have repeated what its author had deleted in quarantine.
-      const original = sql`coalesce(${memories.duplicateOf}, ${isLeft ? values.duplicateOf : null}::uuid)`
+      const original = sql`coalesce(${memories.duplicateOf}, (
+        select o.id from memories o where o.id = ${values.duplicateOf}::uuid and o.deleted_at is null
+          and (o.quality > -2 or o.agent_id = ${agentId}::uuid)
+      ))`
       const [kept] = await transaction
         .update(memories)
         .set({

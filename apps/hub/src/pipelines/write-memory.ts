@@ -139,10 +139,10 @@ const { placeholder } = sql
 const sameClaim = sql`agent_id = ${placeholder('agent')}::uuid and route = ${placeholder('route')} and key = ${placeholder('key')}`
 
 /**
- * Joins the links to `memories` and locks them, because a linked one may be deleted meanwhile. The exchange of
- * vectors locks the table, so a write that waited for it reads the new model. The quarantine of an agent locks its row,
- * so that no memory of it is written beside those that it hides. What its author deleted in quarantine and says again is
- * a copy of the tombstone.
+ * Joins the links to `memories` and locks them, because a linked one may be deleted meanwhile, or hidden: then this is
+ * no copy of it. The exchange of vectors locks the table, so a write that waited for it reads the new model. The
+ * quarantine of an agent locks its row, so that no memory of it is written beside those that it hides. What its author
+ * deleted in quarantine and says again is a copy of the tombstone.
  */
 const insertMemory = prepared<{ id: string | null; model: string | null; mayWrite: boolean }>(sql`
   with claimed as (
@@ -150,7 +150,8 @@ const insertMemory = prepared<{ id: string | null; model: string | null; mayWrit
     where ${sameClaim} and fingerprint = ${placeholder('fingerprint')} and status is null
     for update
   ), linked as (
-    select m.id, link ->> 'relation' as relation, (link ->> 'similarity')::real as similarity
+    select m.id, link ->> 'relation' as relation, (link ->> 'similarity')::real as similarity,
+      m.quality > -2 or m.agent_id = ${placeholder('agent')}::uuid as is_shown
     from jsonb_array_elements(${placeholder('links')}::text::jsonb) as link
       join memories m on m.id = (link ->> 'id')::uuid and m.deleted_at is null
     for key share of m
@@ -160,7 +161,7 @@ const insertMemory = prepared<{ id: string | null; model: string | null; mayWrit
     order by created_at, id limit 1 for key share
   ), original as (
     select coalesce(
-      (select id from withdrawn), (select id from linked where id = ${placeholder('duplicateOf')}::uuid)
+      (select id from withdrawn), (select id from linked where id = ${placeholder('duplicateOf')}::uuid and is_shown)
     ) as id
   ), author as materialized (
     select a.id from agents a where a.id = ${placeholder('agent')}::uuid and a.disabled_at is null for share
