@@ -152,7 +152,7 @@ async function clearGiven(
   { clear }: HookOptions,
 ): Promise<void> {
   if (!clear || window === '' || !((await io.taken?.()) ?? true)) return
-  await (await import('../commands/hook-archive.ts')).clearWindow(io, place, window)
+  await (await import('../commands/hook-archive.ts')).clearToldWindow(io, place, window)
 }
 
 /** What the person is told; empty when nothing was loaded and nothing failed. */

@@ -1,0 +1,125 @@
+import { listSessionTranscripts } from '@recall/agents'
+import {
+  isMemoryError,
+  type LmProvider,
+  type MemoryError,
+  MemoryErrorCode,
+  type MemoryManager,
+} from '@recall/core'
+import { recoverWindow } from '@recall/sessions'
+import { defaultFileSystem, type FileStore, readConfig } from '@recall/store-file'
+import { createArchiver } from '../imports/archiver.ts'
+import { readForgotten } from '../memory/forgotten.ts'
+import { compactionKey, compactionType, type HostSession, neverAgain, stampOf } from './host-sessions.ts'
+
+/** What came of archiving a session of a host. */
+export interface ArchivedHostSession extends Pick<HostSession, 'saved' | 'problem'> {
+  /** Stamp of the transcript before it was read; `null` without one. */
+  seen: string | null
+  /** The summaries that are in the memory by now. */
+  stored: NonNullable<HostSession['summaries']>
+}
+
+/** Stores what a session has to archive. What keeps it from that, if anything, is told as its problem. */
+export async function archiveHostSession(
+  memory: MemoryManager,
+  store: FileStore,
+  session: HostSession,
+  lm: LmProvider | undefined,
+): Promise<ArchivedHostSession> {
+  const seen = stampOf(session.transcript)
+  const outcome: ArchivedHostSession = { seen, saved: session.saved, stored: [] }
+  try {
+    await rememberSummaries(memory, store, session)
+    outcome.stored = session.summaries ?? []
+    outcome.saved = await archiveNews(memory, store, session, seen, lm)
+  } catch (error) {
+    if (!isMemoryError(error)) throw error
+    outcome.problem = problemOf(session, error)
+  }
+  return outcome
+}
+
+/** @returns the form in which the session is archived by now */
+async function archiveNews(
+  memory: MemoryManager,
+  store: FileStore,
+  session: HostSession,
+  seen: string | null,
+  lm: LmProvider | undefined,
+): Promise<HostSession['saved']> {
+  const source = session.state === 'checkpoint' ? 'checkpoint' : 'session'
+  const isPromoted = session.saved === 'checkpoint' && source === 'session'
+  if (seen !== null && (seen !== session.done || isPromoted)) {
+    await archiveTranscripts(memory, store, session, source, lm)
+    return source
+  }
+  if (seen === null && isPromoted) {
+    // The transcript is gone, but its checkpoint is still there.
+    await recoverWindow(memory, readConfig(defaultFileSystem, store.root, store.layout).config.ephemeral)
+    return source
+  }
+  return session.saved
+}
+
+function problemOf(
+  { problem }: HostSession,
+  { code, message, details }: MemoryError,
+): HostSession['problem'] {
+  const tries = (problem?.tries ?? 0) + (ofMemory.has(code) ? 0 : 1)
+  return { reason: message, tries: details?.forgotten === true ? neverAgain : tries }
+}
+
+/** Failures of the memory rather than the session, such as a full disk: they do not count as tries. */
+const ofMemory: ReadonlySet<MemoryErrorCode> = new Set([
+  MemoryErrorCode.UNAVAILABLE,
+  MemoryErrorCode.WRITE_FAILED,
+  MemoryErrorCode.SEARCH_FAILED,
+  MemoryErrorCode.TIMEOUT,
+  MemoryErrorCode.QUOTA_EXCEEDED,
+])
+
+/** Archives the transcript of a session, and those of its helpers. */
+async function archiveTranscripts(
+  memory: MemoryManager,
+  store: FileStore,
+  session: HostSession,
+  source: 'session' | 'checkpoint',
+  lm: LmProvider | undefined,
+): Promise<void> {
+  const archiver = await createArchiver(memory, store, source, { lm, resummarize: true })
+  const [own, ...helpers] = await listSessionTranscripts(session.transcript)
+  if (own !== undefined) await archiver(own)
+  let problem: MemoryError | undefined
+  for (const helper of helpers) {
+    try {
+      await archiver(helper)
+    } catch (error) {
+      if (!isMemoryError(error)) throw error
+      // A helper may have been forgotten without its session, and none may keep the others out.
+      if (error.details?.forgotten !== true) problem ??= error
+    }
+  }
+  if (problem) throw problem
+}
+
+/**
+ * Stores the summaries that the host wrote when it compacted the session, each as a memory of its own; of a session
+ * that a person had forgotten, none.
+ */
+async function rememberSummaries(
+  memory: MemoryManager,
+  store: FileStore,
+  { sessionId, summaries = [] }: HostSession,
+): Promise<void> {
+  if (summaries.length === 0) return
+  const isForgotten = readForgotten(store)
+  for (const { id, text } of summaries) {
+    const key = compactionKey(sessionId, id)
+    if (isForgotten({ scope: 'episodic', namespace: memory.namespace, key })) continue
+    await memory.write('episodic', key, text, {
+      type: compactionType,
+      tags: ['compaction'],
+    })
+  }
+}
