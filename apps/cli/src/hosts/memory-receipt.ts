@@ -5,7 +5,7 @@ import { createFolder, renamePatiently } from '@recall/core/process'
 import { defaultFileSystem, layouts, layoutsOf, tombstoneFile } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { isDerived } from '../memory/derived-files.ts'
-import { type MemoryReceipt, nameIn, readReceipts } from '../memory/receipts.ts'
+import { type MemoryReceipt, readReceipts, receiptsPath } from '../memory/receipts.ts'
 import { withNobodyArchiving } from './lock-files.ts'
 
 /** What creating a memory made. */
@@ -21,7 +21,7 @@ export function wholeReceipts(state: string): MemoryReceipt[] {
   try {
     return readReceipts(state)
   } catch (cause) {
-    const path = nameIn(state)
+    const path = receiptsPath(state)
     throw new MemoryError(
       `${path} is damaged: it says what recall created for a memory. Move it away to go on without it`,
       MemoryErrorCode.CORRUPTION,
@@ -86,7 +86,7 @@ export function removeCreated(
   // Memories that stay can still be purged another time.
   if (!options.dryRun && still.length > 0) {
     writeReceipts(state, still)
-  } else if (!options.dryRun) rmSync(nameIn(state), { force: true })
+  } else if (!options.dryRun) rmSync(receiptsPath(state), { force: true })
   return {
     left,
     removed: outcomes.flatMap(({ root, kept }) => (kept.length > 0 ? [] : root)),
@@ -179,7 +179,7 @@ const isSame = (path: string, digest: string): boolean =>
 
 /** Written beside its place and renamed, so that a crash leaves the old receipts or the new ones. */
 function writeReceipts(state: string, receipts: readonly MemoryReceipt[]): void {
-  const unfinished = `${nameIn(state)}.${process.pid}`
+  const unfinished = `${receiptsPath(state)}.${process.pid}`
   writeFileSync(unfinished, `${JSON.stringify(receipts, null, 2)}\n`)
-  renamePatiently(unfinished, nameIn(state))
+  renamePatiently(unfinished, receiptsPath(state))
 }

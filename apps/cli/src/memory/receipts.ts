@@ -13,12 +13,12 @@ export interface MemoryReceipt {
 /** Where the receipts and backups of installations are kept. */
 export const stateFolder = (io: Pick<Io, 'home'>): string => join(io.home, '.recall', 'hosts')
 
-export const nameIn = (state: string): string => join(state, 'memory.json')
+export const receiptsPath = (state: string): string => join(state, 'memory.json')
 
 /** @throws when they are damaged */
 export function readReceipts(state: string): MemoryReceipt[] {
-  if (!existsSync(nameIn(state))) return []
-  const receipts: unknown = JSON.parse(readFileSync(nameIn(state), 'utf8'))
+  if (!existsSync(receiptsPath(state))) return []
+  const receipts: unknown = JSON.parse(readFileSync(receiptsPath(state), 'utf8'))
   if (!Array.isArray(receipts) || !receipts.every(isReceipt)) throw new Error('these are no receipts')
   return receipts
 }
