@@ -14,7 +14,7 @@ import {
   stateOf,
 } from '../hosts/host-sessions.ts'
 import { type LockFile, takeArchivingLock, withNotesLocked } from '../hosts/lock-files.ts'
-import { languageModel } from '../memory/memory.ts'
+import { languageModel } from '../memory/language-model.ts'
 import { withStore } from '../memory/with-store.ts'
 import type { Io } from '../terminal/io.ts'
 

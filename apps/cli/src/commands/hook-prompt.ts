@@ -14,7 +14,7 @@ import {
   surestPassages,
 } from '@recall/core'
 import { type MemoryPlace, readSession } from '../hosts/host-sessions.ts'
-import { withMemory } from '../memory/memory.ts'
+import { withMemory } from '../memory/with-memory.ts'
 import { clip } from '../terminal/clip.ts'
 import type { Io } from '../terminal/io.ts'
 

@@ -13,7 +13,7 @@ import { UsageError } from '../exit-codes.ts'
 import { findHubAccess } from '../hub-access.ts'
 import { embedderOf } from '../memory/embedder.ts'
 import { findOwnRoot, type RootOptions } from '../memory/find-root.ts'
-import { withMemory } from '../memory/memory.ts'
+import { withMemory } from '../memory/with-memory.ts'
 import type { Io } from '../terminal/io.ts'
 import { byKey, remove } from './forget.ts'
 

@@ -4,7 +4,7 @@ import { type FileStore, type FileStoreSettings, openFileStore } from '@recall/s
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
 import { findRoot, type RootOptions } from './find-root.ts'
-import { layoutToWrite } from './one-layout.ts'
+import { layoutToWrite } from './layout-to-write.ts'
 import { requireWired } from './receipts.ts'
 import { requireMemory } from './require-memory.ts'
 

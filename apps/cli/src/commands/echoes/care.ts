@@ -1,7 +1,7 @@
 import { isMemoryError } from '@recall/core'
 import { type KnowledgePlan, type PrunePlan, teamRole } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
-import { languageModel } from '../../memory/memory.ts'
+import { languageModel } from '../../memory/language-model.ts'
 import { count } from '../../terminal/format.ts'
 import { afterChange, checkRoles, type EchoesOptions, type Project, print, toApply } from './project.ts'
 

@@ -12,7 +12,7 @@ import {
 import { sha256 } from '../../digest.ts'
 import { UsageError } from '../../exit-codes.ts'
 import { findRoot, type RootOptions } from '../../memory/find-root.ts'
-import { withMemory } from '../../memory/memory.ts'
+import { withMemory } from '../../memory/with-memory.ts'
 import type { Io } from '../../terminal/io.ts'
 import { printable } from '../../terminal/printable.ts'
 
