@@ -5,10 +5,10 @@ import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
 import { renderResults } from '../search/render-results.ts'
 import { type Hits, lineByLine, placeByPlace, type Result, rounded } from '../search/results.ts'
+import { titlesIn } from '../search/titles.ts'
 import { count, short } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { createRedaction, type Redaction } from '../terminal/redaction.ts'
-import { titlesIn } from './titles.ts'
 
 export interface SearchCommandOptions extends RootOptions {
   json?: boolean
