@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { redactText } from '@recall/core'
 import { defaultFileSystem, scrubFiles } from '@recall/store-file'
+import { sha256 } from '../digest.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { secretsBeside } from '../memory/files-beside.ts'
 import type { RootOptions } from '../memory/find-root.ts'
@@ -54,10 +54,10 @@ export async function scrub(
 function onceForEachText(redact: typeof redactText): typeof redactText {
   const clean = new Set<string>()
   return (text) => {
-    const name = createHash('sha256').update(text).digest('base64')
-    if (clean.has(name)) return { text, counts: {} }
+    const digest = sha256(text)
+    if (clean.has(digest)) return { text, counts: {} }
     const found = redact(text)
-    if (Object.keys(found.counts).length === 0) clean.add(name)
+    if (Object.keys(found.counts).length === 0) clean.add(digest)
     return found
   }
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { openTranscript } from '@recall/agents'
 import { type ConversationArchive, conversationKey, type MemoryManager } from '@recall/core'
+import { sha256 } from '../digest.ts'
 import type { ImportJournal } from './import-journal.ts'
 
 /**
@@ -27,7 +27,7 @@ export async function findSessionId(
 
 async function beginningOf(path: string): Promise<string | undefined> {
   const { messages } = await openTranscript(path)
-  for await (const first of messages) return createHash('sha256').update(JSON.stringify(first)).digest('hex')
+  for await (const first of messages) return sha256(JSON.stringify(first))
   return undefined
 }
 

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FileStore, writeInternal } from '@recall/store-file'
+import { sha256 } from '../digest.ts'
 
 export type ImportJournal = ReturnType<typeof openJournal>
 
@@ -12,7 +12,7 @@ export type ImportJournal = ReturnType<typeof openJournal>
 export function openJournal(store: FileStore) {
   const known = new Map<string, string>(Object.entries(readJournal(store)))
   const added = new Map<string, string>()
-  const name = (source: string): string => createHash('sha256').update(source).digest('hex').slice(0, 24)
+  const name = (source: string): string => sha256(source).slice(0, 24)
   return {
     knows: (source: string): boolean => known.has(name(source)),
     has: (source: string, stamp: string): boolean => known.get(name(source)) === stamp,

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { type ImportedMemory, readMemoryExport } from '@recall/agents'
 import { beginningOf, type MemoryManager, redactText } from '@recall/core'
 import { defaultFileSystem, type FileStore, readTombstones } from '@recall/store-file'
+import { sha256 } from '../digest.ts'
 import { addCounts } from './add-counts.ts'
 import type { ImportJournal } from './import-journal.ts'
 
@@ -91,11 +91,9 @@ export function createMemoryImporter(
   }
 }
 
-const hashOf = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16)
+const hashOf = (value: unknown): string => sha256(JSON.stringify(value)).slice(0, 16)
 
-const keyOf = ({ source, id }: ImportedMemory): string =>
-  `import:${source}:${createHash('sha256').update(id).digest('hex').slice(0, 20)}`
+const keyOf = ({ source, id }: ImportedMemory): string => `import:${source}:${sha256(id).slice(0, 20)}`
 
 const fileOf = (key: string): string => `file of ${key}`
 
