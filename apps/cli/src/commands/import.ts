@@ -55,33 +55,51 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
     const report: ImportReport = { ...emptyReport(), failed, unchanged: found.length - todo.length }
     if (options.dryRun) return showPlan(io, todo, report, options.json ?? false)
 
-    const importOne = await createImporter(io, { memory, store, journal, since }, report)
-    let formats: readonly string[] | undefined
-    const goesOn = 'what was imported stays; run the same again, and it goes on from there'
-    await withProgress(io, { what: 'importing', goesOn }, async ({ update }) => {
-      for (const [i, source] of todo.entries()) {
-        update({ done: i, total: todo.length })
-        try {
-          if (await isWanted(io, source, options)) await importOne(source)
-          else report.passedOver++
-          journal.add(source.path, stampFor(source, options))
-        } catch (error) {
-          // One bad file must not stop the others.
-          if (!isMemoryError(error)) throw error
-          if (error.details?.forgotten) report.forgotten++
-          else {
-            report.failed.push({ path: source.path, reason: reasonOf(error, source.path) })
-            formats ??= formatsIn(error)
-          }
-        }
-        // Saved regularly, so that an interrupted import continues where it stopped.
-        if ((i + 1) % 20 === 0) journal.save()
-      }
-    })
-    if (todo.length > 0) journal.save()
+    const importSource = await createImporter(io, { memory, store, journal, since }, report)
+    const importWanted = async (source: Source): Promise<void> => {
+      if (await isWanted(io, source, options)) await importSource(source)
+      else report.passedOver++
+      journal.add(source.path, stampFor(source, options))
+    }
+    const formats = await importEach(io, todo, importWanted, journal, report)
     io.out(options.json ? `${JSON.stringify(report)}\n` : printable(describeImport(report, formats)))
     return report.failed.length > 0 ? exitCodes.failed : exitCodes.fine
   })
+}
+
+/**
+ * Imports sources one by one. What fails is reported, and does not stop the others.
+ *
+ * @returns the formats that a file of none of them could have had
+ */
+async function importEach(
+  io: Io,
+  todo: readonly Source[],
+  importOne: (source: Source) => Promise<void>,
+  journal: ImportJournal,
+  report: ImportReport,
+): Promise<readonly string[] | undefined> {
+  let formats: readonly string[] | undefined
+  const goesOn = 'what was imported stays; run the same again, and it goes on from there'
+  await withProgress(io, { what: 'importing', goesOn }, async ({ update }) => {
+    for (const [i, source] of todo.entries()) {
+      update({ done: i, total: todo.length })
+      try {
+        await importOne(source)
+      } catch (error) {
+        if (!isMemoryError(error)) throw error
+        if (error.details?.forgotten) report.forgotten++
+        else {
+          report.failed.push({ path: source.path, reason: reasonOf(error, source.path) })
+          formats ??= formatsIn(error)
+        }
+      }
+      // Saved regularly, so that an interrupted import continues where it stopped.
+      if ((i + 1) % 20 === 0) journal.save()
+    }
+  })
+  if (todo.length > 0) journal.save()
+  return formats
 }
 
 /** The options are part of the stamp, so that what they leave out is still imported later. */

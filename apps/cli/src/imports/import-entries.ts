@@ -18,16 +18,7 @@ import {
 import type { FileStore } from '@recall/store-file'
 import { readForgotten } from '../memory/forgotten.ts'
 import { addCounts } from './add-counts.ts'
-
-export interface EntryImport {
-  written: number
-  unchanged: number
-  forgotten: number
-  /** Left as they are, because another value is stored under their keys. */
-  kept: number
-  redactions: Record<string, number>
-  skipped: Record<string, number>
-}
+import { emptyOutcome, type ImportOutcome } from './import-report.ts'
 
 type ExportedEntry = Entry & { archived: boolean }
 
@@ -41,52 +32,45 @@ type ExportedEntry = Entry & { archived: boolean }
 export function createEntryImporter(
   store: FileStore,
   { since, now }: { since: number; now: number },
-): (path: string) => Promise<EntryImport | null> {
+): (path: string) => Promise<ImportOutcome | null> {
   const isForgotten = readForgotten(store)
+
+  const putBack = async (entry: ExportedEntry, outcome: ImportOutcome): Promise<void> => {
+    const target = entry.archived && store.cold ? store.cold : store
+    // It may have been archived, or brought back, since it was exported.
+    const present = (await store.get(entry, now)) ?? (await store.cold?.get(entry, now)) ?? null
+    if (isForgotten(entry)) outcome.forgotten++
+    else if (present !== null) outcome[isSame(present.value, entry.value) ? 'unchanged' : 'kept']++
+    else {
+      await target.put(entry, { overwrite: false, now })
+      outcome.written++
+    }
+  }
+
+  const importEntry = async (raw: ExportedEntry, outcome: ImportOutcome): Promise<void> => {
+    try {
+      const { entry, counts } = await admitted(store, raw)
+      addCounts(outcome.redactions, counts)
+      await putBack(entry, outcome)
+    } catch (error) {
+      if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
+      addCounts(outcome.skipped, { 'entry that a memory does not take': 1 })
+    }
+  }
+
+  const isWanted = ({ updatedAt, expiresAt }: ExportedEntry): boolean =>
+    updatedAt >= since && (expiresAt === null || expiresAt > now)
+
   return async (path) => {
     if (!(await isExport(path))) return null
-    const outcome: EntryImport = {
-      written: 0,
-      unchanged: 0,
-      forgotten: 0,
-      kept: 0,
-      redactions: {},
-      skipped: {},
-    }
-    const skip = (reason: string): void => {
-      outcome.skipped[reason] = (outcome.skipped[reason] ?? 0) + 1
-    }
-
-    const putBack = async (entry: ExportedEntry): Promise<void> => {
-      const target = entry.archived && store.cold ? store.cold : store
-      // It may have been archived, or brought back, since it was exported.
-      const present = (await store.get(entry, now)) ?? (await store.cold?.get(entry, now)) ?? null
-      if (isForgotten(entry)) outcome.forgotten++
-      else if (present !== null) outcome[isSame(present.value, entry.value) ? 'unchanged' : 'kept']++
-      else {
-        await target.put(entry, { overwrite: false, now })
-        outcome.written++
-      }
-    }
-
+    const outcome = emptyOutcome()
     // Entries of the window refer to archives, so archives come first.
     for (const isWindow of [false, true]) {
       for await (const { text } of readLines(path, { maxLineBytes })) {
         const raw = parseEntry(text ?? '')
-        if (raw === null) {
-          if (!isWindow) skip('line that is no exported entry')
-          continue
-        }
-        const isWanted = raw.updatedAt >= since && (raw.expiresAt === null || raw.expiresAt > now)
-        if (!isWanted || (raw.scope === 'short-term') !== isWindow) continue
-        try {
-          const { entry, counts } = await admitted(store, raw)
-          addCounts(outcome.redactions, counts)
-          await putBack(entry)
-        } catch (error) {
-          if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
-          skip('entry that a memory does not take')
-        }
+        if (raw === null && !isWindow) addCounts(outcome.skipped, { 'line that is no exported entry': 1 })
+        if (raw === null || !isWanted(raw) || (raw.scope === 'short-term') !== isWindow) continue
+        await importEntry(raw, outcome)
       }
     }
     return outcome

@@ -1,19 +1,10 @@
 import { type ImportedMemory, readMemoryExport } from '@recall/agents'
-import { beginningOf, type MemoryManager, redactText } from '@recall/core'
+import { beginningOf, type MemoryManager, redactText, type WriteOptions } from '@recall/core'
 import { defaultFileSystem, type FileStore, readTombstones } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { addCounts } from './add-counts.ts'
 import type { ImportJournal } from './import-journal.ts'
-
-export interface MemoryImport {
-  written: number
-  unchanged: number
-  forgotten: number
-  /** Left as they are, because they were changed here and differ from their source. */
-  kept: number
-  redactions: Readonly<Record<string, number>>
-  skipped: Readonly<Record<string, number>>
-}
+import { emptyOutcome, type ImportOutcome } from './import-report.ts'
 
 const batchSize = 100
 
@@ -29,7 +20,7 @@ export function createMemoryImporter(
   memory: MemoryManager,
   store: FileStore,
   options: { since: number; now: number; journal: ImportJournal },
-): (path: string, name: string) => Promise<MemoryImport | null> {
+): (path: string, name: string) => Promise<ImportOutcome | null> {
   const { journal } = options
   const isForgotten = readTombstones(defaultFileSystem, store)
 
@@ -52,40 +43,41 @@ export function createMemoryImporter(
     return key
   }
 
+  /** Writes the memories that are new or that only their source has changed. */
+  const writeBatch = async (batch: ReadonlyMap<string, ImportedMemory>, outcome: ImportOutcome) => {
+    const present = await memory.batchRead<string>('long-term', [...batch.keys()])
+    const writes: { key: string; value: string; options: WriteOptions }[] = []
+    for (const [key, record] of batch) {
+      const { text, counts } = redactText(toText(record))
+      if (isForgotten({ scope: 'long-term', namespace: memory.namespace, key })) outcome.forgotten++
+      else if (present.get(key) === text) {
+        outcome.unchanged++
+        journal.add(key, hashOf(text))
+      } else if (present.has(key) && !journal.has(key, hashOf(present.get(key)))) outcome.kept++
+      else {
+        addCounts(outcome.redactions, counts)
+        const type = toTag(record.type ?? '')
+        writes.push({ key, value: text, options: { tags: tagsOf(record), ...(type ? { type } : {}) } })
+      }
+    }
+    if (writes.length > 0) await memory.batchWrite('long-term', writes)
+    for (const { key, value } of writes) journal.add(key, hashOf(value))
+    outcome.written += writes.length
+  }
+
   return async (path, name) => {
     const found = await readMemoryExport(path, { name, now: options.now })
     if (found === null) return null
-    const redactions: Record<string, number> = {}
     const recent = found.records.filter(({ at }) => at === undefined || Date.parse(at) >= options.since)
     const wanted = [...new Map(recent.map((record) => [keyOf(record), record])).values()]
     const replaced = recent.length - wanted.length
-    const skipped = {
-      ...found.skipped,
-      ...(replaced > 0 ? { 'memory with the id of a later one': replaced } : {}),
-    }
-    const outcome = { written: 0, unchanged: 0, forgotten: 0, kept: 0, redactions, skipped }
+    const outcome: ImportOutcome = { ...emptyOutcome(), skipped: { ...found.skipped } }
+    if (replaced > 0) addCounts(outcome.skipped, { 'memory with the id of a later one': replaced })
     for (let from = 0; from < wanted.length; from += batchSize) {
       const batch = new Map<string, ImportedMemory>()
       for (const record of wanted.slice(from, from + batchSize))
         batch.set(await findKey(record, path), record)
-      const present = await memory.batchRead<string>('long-term', [...batch.keys()])
-      const writes = []
-      for (const [key, record] of batch) {
-        const { text, counts } = redactText(toText(record))
-        if (isForgotten({ scope: 'long-term', namespace: memory.namespace, key })) outcome.forgotten++
-        else if (present.get(key) === text) {
-          outcome.unchanged++
-          journal.add(key, hashOf(text))
-        } else if (present.has(key) && !journal.has(key, hashOf(present.get(key)))) outcome.kept++
-        else {
-          addCounts(redactions, counts)
-          const type = toTag(record.type ?? '')
-          writes.push({ key, value: text, options: { tags: tagsOf(record), ...(type ? { type } : {}) } })
-        }
-      }
-      if (writes.length > 0) await memory.batchWrite('long-term', writes)
-      for (const { key, value } of writes) journal.add(key, hashOf(value))
-      outcome.written += writes.length
+      await writeBatch(batch, outcome)
     }
     return outcome
   }

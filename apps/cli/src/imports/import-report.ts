@@ -10,6 +10,27 @@ export interface Failure {
   reason: string
 }
 
+/** What came of one file of memories. */
+export interface ImportOutcome {
+  written: number
+  unchanged: number
+  /** Left out, because a person had forgotten them. */
+  forgotten: number
+  /** Left as they are, because the memory has something else under their keys. */
+  kept: number
+  redactions: Record<string, number>
+  skipped: Record<string, number>
+}
+
+export const emptyOutcome = (): ImportOutcome => ({
+  written: 0,
+  unchanged: 0,
+  forgotten: 0,
+  kept: 0,
+  redactions: {},
+  skipped: {},
+})
+
 /** What came of an import. */
 export interface ImportReport {
   archived: number
