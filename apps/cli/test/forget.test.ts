@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import type { ConversationArchive } from '@recall/core'
 import { openFileMemory, openFileStore } from '@recall/store-file'
 import { describe, expect, it, vi } from 'vitest'
-import { byKey } from '../src/commands/forget.ts'
+import { addressesByKey } from '../src/memory/find-addresses.ts'
 import { createShell, poolSession, shellWithSession, writeFiles, writeSession } from './support.ts'
 
 const filesBelow = (folder: string): string[] =>
@@ -239,7 +239,7 @@ describe('forget', () => {
     const look = vi.fn(store.cold?.find)
     const watched = { ...store, ...(store.cold ? { cold: { ...store.cold, find: look } } : {}) }
     const keys = ['pool-leak', 'another', 'a-third'].map((session) => `conversation:${session}`)
-    expect(await byKey(watched, 'default', keys)).toMatchObject([
+    expect(await addressesByKey(watched, 'default', keys)).toMatchObject([
       { scope: 'episodic', key: 'conversation:pool-leak' },
       { scope: 'short-term', key: 'session:pool-leak' },
       { scope: 'episodic', key: 'conversation:pool-leak' },

@@ -12,10 +12,11 @@ import { type FileStore, keptModel, layouts } from '@recall/store-file'
 import { UsageError } from '../exit-codes.ts'
 import { findHubAccess } from '../hub-access.ts'
 import { embedderOf } from '../memory/embedder.ts'
+import { addressesByKey } from '../memory/find-addresses.ts'
 import { findOwnRoot, type RootOptions } from '../memory/find-root.ts'
+import { removeForGood } from '../memory/remove-for-good.ts'
 import { withMemory } from '../memory/with-memory.ts'
 import type { Io } from '../terminal/io.ts'
-import { byKey, remove } from './forget.ts'
 
 /** Serves the memory over standard input and output until the host closes them. */
 export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
@@ -32,9 +33,9 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
       ...(hub ? { hub } : {}),
       async forget(scope, key) {
         const isSession = scope === 'episodic' && key.startsWith('conversation:')
-        const found = await byKey(store, memory.namespace, [key], isSession ? undefined : scope)
+        const found = await addressesByKey(store, memory.namespace, [key], isSession ? undefined : scope)
         const isAsked = (each: Address): boolean => each.key !== key || each.scope === scope
-        await remove(io, store, found.filter(isAsked))
+        await removeForGood(store, found.filter(isAsked), io.now)
       },
     })
     return undefined

@@ -10,7 +10,8 @@ import { recoverWindow } from '@recall/sessions'
 import { defaultFileSystem, type FileStore, readConfig } from '@recall/store-file'
 import { createArchiver } from '../imports/archiver.ts'
 import { readForgotten } from '../memory/forgotten.ts'
-import { compactionKey, compactionType, type HostSession, neverAgain, stampOf } from './host-sessions.ts'
+import { compactionKey, compactionType } from '../memory/session-keys.ts'
+import { type HostSession, neverAgain, stampOf } from './host-sessions.ts'
 
 /** What came of archiving a session of a host. */
 export interface ArchivedHostSession extends Pick<HostSession, 'saved' | 'problem'> {

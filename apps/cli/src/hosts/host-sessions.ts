@@ -42,10 +42,6 @@ const mostTries = 5
 /** The value of `tries` for a session that a person had forgotten. */
 export const neverAgain = 99
 
-/** The host's summary of a compacted session is an episode of its own. */
-export const compactionType = 'compaction-summary'
-export const compactionKey = (sessionId: string, id: string): string => `compaction:${sessionId}:${id}`
-
 const folderIn = ({ layout }: MemoryPlace): string => `${layout.internal}/sessions`
 const nameOf = (sessionId: string): string => `${sha256(sessionId).slice(0, 24)}.json`
 
