@@ -1,6 +1,12 @@
 import { basename } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { applyDistill, planDistill } from '@recall/sessions'
+import {
+  applyDistill,
+  type DistillExtraction,
+  type DistillPlan,
+  type DistillSection,
+  planDistill,
+} from '@recall/sessions'
 import { curatedFiles } from '@recall/store-file'
 import { type RootOptions, withRoot } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
@@ -31,38 +37,43 @@ export async function distill(
         return { [basename(store.layout.curated)]: memory, ...topics }
       })
     }
-    if (options.json) {
-      io.out(`${JSON.stringify({ applied, plan })}\n`)
-      return undefined
-    }
-    const had = `${plan.lines} of ${plan.limit} lines`
-    const lines = [
-      applied
-        ? `MEMORY.md had ${had}, and has ${planDistill(files.read() ?? '').lines} now.`
-        : `MEMORY.md has ${had}.`,
-    ]
-    if (plan.extractions.length === 0) {
-      lines.push(
-        plan.lines <= plan.limit
-          ? 'Nothing to distil.'
-          : 'No single section is heavy enough to move: shorten it by hand.',
-      )
-      const heaviest = plan.sections.slice(0, 3).filter(({ lines: n }) => n > 1)
-      if (heaviest.length > 0)
-        lines.push(
-          '',
-          'Heaviest sections:',
-          ...heaviest.map(({ heading, lines: n }) => `  ${String(n).padStart(4)}  ${heading}`),
-        )
-    } else {
-      lines.push('', applied ? 'Moved to topic files:' : 'Would move to topic files:')
-      const moves = plan.extractions.map(
-        ({ heading, lines: n, topicFile }) => `  ${heading} (${count(n, 'line')}) → ${topicFile}`,
-      )
-      lines.push(...firstFew(moves, 'section'))
-      if (!applied) lines.push('', 'Run the same with --apply to do it.')
-    }
-    io.out(printable(`${lines.join('\n')}\n`))
+    const left = applied ? planDistill(files.read() ?? '').lines : undefined
+    io.out(options.json ? `${JSON.stringify({ applied, plan })}\n` : printable(describe(plan, left)))
     return undefined
   })
+}
+
+/** @param left lines of the memory after the plan was applied; `undefined` when it was only shown */
+function describe(
+  { lines: had, limit, sections, extractions }: DistillPlan,
+  left: number | undefined,
+): string {
+  const size = `${had} of ${limit} lines`
+  const lines = [
+    left === undefined ? `MEMORY.md has ${size}.` : `MEMORY.md had ${size}, and has ${left} now.`,
+    ...(extractions.length === 0
+      ? nothingToMove(had <= limit, sections)
+      : ['', ...movesOf(extractions, left !== undefined)]),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function nothingToMove(isShort: boolean, sections: readonly DistillSection[]): string[] {
+  const heaviest = sections.slice(0, 3).filter(({ lines }) => lines > 1)
+  return [
+    isShort ? 'Nothing to distil.' : 'No single section is heavy enough to move: shorten it by hand.',
+    ...(heaviest.length > 0 ? ['', 'Heaviest sections:'] : []),
+    ...heaviest.map(({ heading, lines }) => `  ${String(lines).padStart(4)}  ${heading}`),
+  ]
+}
+
+function movesOf(extractions: readonly DistillExtraction[], applied: boolean): string[] {
+  const moves = extractions.map(
+    ({ heading, lines, topicFile }) => `  ${heading} (${count(lines, 'line')}) → ${topicFile}`,
+  )
+  return [
+    applied ? 'Moved to topic files:' : 'Would move to topic files:',
+    ...firstFew(moves, 'section'),
+    ...(applied ? [] : ['', 'Run the same with --apply to do it.']),
+  ]
 }
