@@ -29,63 +29,83 @@ import type { Io } from '../terminal/io.ts'
 
 const unfinishedMark = '.unfinished-'
 
+/** Saves the memory to one compressed file, which takes the place of an earlier backup only when it is whole. */
 export async function backup(
   io: Io,
   file: string,
   options: RootOptions & { json?: boolean },
 ): Promise<undefined> {
   const target = resolve(io.cwd, file)
+  refuseUnlessBackup(target)
+  return withStore(io, options, async (store) => {
+    refuseLinks(store)
+    const { files, bytes } = await save(io, store, target)
+    if (options.json) io.out(`${JSON.stringify({ file: target, files, bytes })}\n`)
+    else io.out(`${target}: ${count(files, 'file')}, ${formatBytes(bytes)} before compression\n`)
+    return undefined
+  })
+}
+
+/** @throws UsageError where nothing can be saved, or what is there is something else than a backup */
+function refuseUnlessBackup(target: string): void {
   const present = statSync(target, { throwIfNoEntry: false })
   if (present?.isDirectory()) throw new UsageError(`${target} is a folder: name a file in it`)
   if (present && !present.isFile()) throw new UsageError(`${target} is a device or a pipe: name a file`)
   if (present && !mayBeReplaced(target)) throw new UsageError(`${target} is no backup: name another file`)
   if (!existsSync(dirname(target))) throw new UsageError(`the folder ${dirname(target)} does not exist`)
+}
+
+/** @throws MemoryError FORBIDDEN when a folder of the memory is a link, and what it leads to would not be saved */
+function refuseLinks({ root, layout }: FileStore): void {
+  const archives = layoutsOf(defaultFileSystem, root).map((each) => each.archives)
+  const link = [layout.memory, ...archives].map((path) => join(root, path)).find(isLink)
+  if (link === undefined) return
+  throw new MemoryError(
+    `${link} is a link, and a backup would not hold what it leads to: replace the link by the real folder`,
+    MemoryErrorCode.FORBIDDEN,
+  )
+}
+
+async function save(io: Io, store: FileStore, target: string): Promise<Packed> {
   // The store goes by real paths, and a link may lead into its folders.
   const real = join(realpathSync.native(dirname(target)), basename(target))
-  return withStore(io, options, async (store) => {
-    const { root, layout } = store
-    for (const path of [layout.memory, ...layoutsOf(defaultFileSystem, root).map(({ archives }) => archives)])
-      if (isLink(join(root, path))) throw leadsElsewhere(join(root, path))
-    removeAbandoned(target, unfinishedMark)
-    const unfinished = ownName(target, unfinishedMark)
-    const uncompressed = `${unfinished}.tar`
-    const isBackup = (path: string): boolean =>
-      join(root, path) === real || join(root, path).startsWith(`${real}${unfinishedMark}`)
-    let packed: Packed = { files: 0, bytes: 0, leftOut: [] }
-    try {
-      const told = 'nothing was saved'
-      await removedIfEnded(io, { paths: [unfinished, uncompressed], told }, async () => {
-        // Only its user may read a memory, and so a copy of it.
-        for (const path of [unfinished, uncompressed]) {
-          closeSync(openSync(path, 'wx', 0o600))
-          chmodSync(path, 0o600)
-        }
-        // Under the lock, so that the files of a session are saved together or not at all; compressed only after it,
-        // because that takes as long again, and who writes meanwhile waits.
-        packed = store.exclusively(() => untilNothingGoes(() => pack(store, uncompressed, isBackup)))
-        for (const each of packed.leftOut) io.err(`recall: ${each}\n`)
-        // It is there, and must not come back when it was removed.
-        const compressed = createWriteStream(unfinished, { flags: 'r+' })
-        await pipeline(createReadStream(uncompressed), createGzip(), compressed)
-        rmSync(uncompressed)
-        // The user may delete the original as soon as the backup is reported, so it must be on disk.
-        makeDurable(unfinished, 'r+')
-        renamePatiently(unfinished, target)
-        if (process.platform !== 'win32') makeDurable(dirname(target), 'r')
-      })
-    } catch (cause) {
-      for (const path of [unfinished, uncompressed]) rmSync(path, { force: true })
-      throw new MemoryError(
-        `${target} could not be written: ${inWords(cause as NodeJS.ErrnoException)}`,
-        MemoryErrorCode.WRITE_FAILED,
-        { cause },
-      )
-    }
-    const { files, bytes } = packed
-    if (options.json) io.out(`${JSON.stringify({ file: target, files, bytes })}\n`)
-    else io.out(`${target}: ${count(files, 'file')}, ${formatBytes(bytes)} before compression\n`)
-    return undefined
-  })
+  const isBackup = (path: string): boolean =>
+    join(store.root, path) === real || join(store.root, path).startsWith(`${real}${unfinishedMark}`)
+  removeAbandoned(target, unfinishedMark)
+  const unfinished = ownName(target, unfinishedMark)
+  const uncompressed = `${unfinished}.tar`
+  const paths = [unfinished, uncompressed]
+  try {
+    return await removedIfEnded(io, { paths, told: 'nothing was saved' }, async () => {
+      for (const path of paths) createPrivately(path)
+      // Under the lock, so that the files of a session are saved together or not at all; compressed only after it,
+      // because that takes as long again, and who writes meanwhile waits.
+      const packed = store.exclusively(() => untilNothingGoes(() => pack(store, uncompressed, isBackup)))
+      for (const each of packed.leftOut) io.err(`recall: ${each}\n`)
+      // It is there, and must not come back when it was removed.
+      const compressed = createWriteStream(unfinished, { flags: 'r+' })
+      await pipeline(createReadStream(uncompressed), createGzip(), compressed)
+      rmSync(uncompressed)
+      // The user may delete the original as soon as the backup is reported, so it must be on disk.
+      makeDurable(unfinished, 'r+')
+      renamePatiently(unfinished, target)
+      if (process.platform !== 'win32') makeDurable(dirname(target), 'r')
+      return packed
+    })
+  } catch (cause) {
+    for (const path of paths) rmSync(path, { force: true })
+    throw new MemoryError(
+      `${target} could not be written: ${inWords(cause as NodeJS.ErrnoException)}`,
+      MemoryErrorCode.WRITE_FAILED,
+      { cause },
+    )
+  }
+}
+
+/** Only its user may read a memory, and so a copy of it. */
+function createPrivately(path: string): void {
+  closeSync(openSync(path, 'wx', 0o600))
+  chmodSync(path, 0o600)
 }
 
 /** Whether a file is an earlier backup, or empty as a file is whose name was reserved. */
@@ -186,9 +206,3 @@ function whyNotSaved(path: string): string | undefined {
   if (!stats || stats.isFile() || stats.isDirectory()) return undefined
   return 'is a pipe, a socket or a device and was left out'
 }
-
-const leadsElsewhere = (path: string): MemoryError =>
-  new MemoryError(
-    `${path} is a link, and a backup would not hold what it leads to: replace the link by the real folder`,
-    MemoryErrorCode.FORBIDDEN,
-  )

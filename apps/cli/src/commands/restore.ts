@@ -15,6 +15,7 @@ import { type Progress, withProgress } from '../terminal/progress.ts'
 
 const stagingMark = '.restoring-'
 
+/** Puts a saved memory back where none is. */
 export async function restore(
   io: Io,
   file: string,
@@ -28,9 +29,24 @@ export async function restore(
   }
   const root = findRoot(io, options)
   if (!isFree(join(root, 'memory'))) throw occupied(root)
+  await putBack(io, source, root)
+  const documents = await withStore(io, { ...options, root }, async (store) => {
+    await withProgress(io, { what: 'indexing' }, ({ update }) =>
+      store.reindex({ full: true, onProgress: update }),
+    )
+    return store.index.asIs().countDocuments()
+  })
+  if (options.json) io.out(`${JSON.stringify({ root, documents })}\n`)
+  else io.out(`Restored ${count(documents, 'entry', 'entries')} to ${root}\n`)
+  return undefined
+}
+
+/**
+ * Unpacks a backup beside the root and renames it at the end, so that a failed restore leaves nothing half-done. In a
+ * root that exists it does so inside, because that may be a disk of its own.
+ */
+async function putBack(io: Io, source: string, root: string): Promise<void> {
   createFolder(dirname(root))
-  // Unpacks beside the root and renames at the end, so that a failed restore leaves nothing half-done. In a root that
-  // exists it does so inside, because that may be a disk of its own.
   const inside = join(root, 'memory')
   removeAbandoned(root, stagingMark)
   if (existsSync(root)) removeAbandoned(inside, stagingMark)
@@ -52,15 +68,6 @@ export async function restore(
   } finally {
     rmSync(staging, { recursive: true, force: true })
   }
-  const documents = await withStore(io, { ...options, root }, async (store) => {
-    await withProgress(io, { what: 'indexing' }, ({ update }) =>
-      store.reindex({ full: true, onProgress: update }),
-    )
-    return store.index.asIs().countDocuments()
-  })
-  if (options.json) io.out(`${JSON.stringify({ root, documents })}\n`)
-  else io.out(`Restored ${count(documents, 'entry', 'entries')} to ${root}\n`)
-  return undefined
 }
 
 /**
