@@ -15,6 +15,7 @@ import { stateFolder } from '../memory/receipts.ts'
 import { requireRightKinds } from '../memory/right-kinds.ts'
 import { quoted } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
+import { isYes } from '../terminal/is-yes.ts'
 
 export interface InitOptions extends RootOptions {
   json?: boolean
@@ -82,7 +83,7 @@ async function chooseTargets(io: Io, options: InitOptions): Promise<Target[]> {
     )
   )?.trim()
   if (answer === undefined || answer === 'none' || /^no?$/i.test(answer)) return []
-  return answer === '' || /^y(es)?$/i.test(answer) ? present : namedTargets(io, answer)
+  return answer === '' || isYes(answer) ? present : namedTargets(io, answer)
 }
 
 /** Files of the names that we need which somebody else wrote, and the person lets us replace. */
@@ -93,7 +94,7 @@ async function givenUp(io: Io, name: string, edits: readonly FileEdit[]): Promis
     const answer = await io.ask(
       `${path} was not written by recall, or changed since. Replace it? 'recall uninit' puts it back. [y/N] `,
     )
-    if (/^y(es)?$/i.test(answer?.trim() ?? '')) paths.push(path)
+    if (isYes(answer)) paths.push(path)
   }
   return paths
 }

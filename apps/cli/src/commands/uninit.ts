@@ -8,6 +8,7 @@ import { removeCreated, wholeReceipts } from '../hosts/memory-receipt.ts'
 import { machineOf, namedTargets, wiringOf } from '../hosts/wiring.ts'
 import { stateFolder } from '../memory/receipts.ts'
 import type { Io } from '../terminal/io.ts'
+import { isYes } from '../terminal/is-yes.ts'
 
 export interface UninitOptions {
   json?: boolean
@@ -23,43 +24,54 @@ export async function uninit(io: Io, options: UninitOptions): Promise<number> {
   const isDry = options.dryRun ?? false
   // Refuses damaged ones before anything is taken out.
   wholeReceipts(state)
-  const installed = installedNames(state)
   const named = options.target === undefined ? undefined : namedTargets(io, options.target)
-  const names = named?.map(({ name }) => name) ?? installed
   // Without the folder nothing was wired in, and the lock would make it.
   const isUnwired = !existsSync(state)
-  if (options.purge && !options.yes && !isDry && !isUnwired) {
-    const answer = await io.ask('Delete the memory too, with every archived session? [no] ')
-    if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
-      io.err('recall: nothing was changed; add --yes to delete the memory without being asked\n')
-      if (options.json) io.out(`${JSON.stringify({ hosts: [], memories: [], removed: [], dryRun: false })}\n`)
-      return exitCodes.no
-    }
+  if (options.purge && !options.yes && !isDry && !isUnwired && !(await isPurgeAgreed(io))) {
+    io.err('recall: nothing was changed; add --yes to delete the memory without being asked\n')
+    if (options.json) io.out(`${JSON.stringify({ hosts: [], memories: [], removed: [], dryRun: false })}\n`)
+    return exitCodes.no
   }
-  // The edits only identify what to remove, so any wiring will do.
-  const wiring = wiringOf(io, join(io.home, '.recall'), layouts.entity)
-  const takeBack = () => {
-    const hosts = names.map((name) => {
-      const target: Target | undefined = named?.find((each) => each.name === name) ?? find(name)
-      const edits = target?.edits(machineOf(io), wiring) ?? []
-      const files = uninstall(name, edits, { state, dryRun: isDry })
-      return { target: name, files: files.filter(({ status }) => status !== 'absent') }
-    })
-    const isLast = installedNames(state).length === 0 || (isDry && names.length === installed.length)
-    const created = isLast
-      ? removeCreated(state, { purge: options.purge ?? false, dryRun: isDry })
-      : { left: [], removed: [], away: [] }
-    return { hosts, ...created }
-  }
-  const { hosts, left, removed, away } = isDry || isUnwired ? takeBack() : withReceiptsLocked(state, takeBack)
+  const takeBackAll = (): Taken => takeBack(io, state, named, options)
+  const taken = isDry || isUnwired ? takeBackAll() : withReceiptsLocked(state, takeBackAll)
   if (!isDry) for (const folder of [state, dirname(state)]) removeIfEmpty(folder)
+  const { hosts, left, removed, away } = taken
   const changed =
     hosts.some(({ files }) => files.length > 0) || [left, removed, away].some(({ length }) => length > 0)
   if (options.json) io.out(`${JSON.stringify({ hosts, memories: left, removed, dryRun: isDry })}\n`)
-  else io.out(changed ? summary(hosts, { left, removed, away, isDry }) : 'Recall is wired into no host.\n')
+  else io.out(changed ? summary(taken, isDry) : 'Recall is wired into no host.\n')
   return hosts.some(({ files }) => files.some(({ status }) => status === 'refused'))
     ? exitCodes.failed
     : exitCodes.fine
+}
+
+const isPurgeAgreed = async (io: Io): Promise<boolean> =>
+  isYes(await io.ask('Delete the memory too, with every archived session? [no] '))
+
+interface Taken extends ReturnType<typeof removeCreated> {
+  hosts: { target: string; files: FileOutcome[] }[]
+}
+
+/** Takes the wiring out of hosts and, with that of the last one, what `init` created. */
+function takeBack(
+  io: Io,
+  state: string,
+  named: readonly Target[] | undefined,
+  { purge = false, dryRun = false }: UninitOptions,
+): Taken {
+  const installed = installedNames(state)
+  const names = named?.map(({ name }) => name) ?? installed
+  // The edits only identify what to remove, so any wiring will do.
+  const wiring = wiringOf(io, join(io.home, '.recall'), layouts.entity)
+  const hosts = names.map((name) => {
+    const target = named?.find((each) => each.name === name) ?? find(name)
+    const edits = target?.edits(machineOf(io), wiring) ?? []
+    const files = uninstall(name, edits, { state, dryRun })
+    return { target: name, files: files.filter(({ status }) => status !== 'absent') }
+  })
+  const isLast = installedNames(state).length === 0 || (dryRun && names.length === installed.length)
+  const created = isLast ? removeCreated(state, { purge, dryRun }) : { left: [], removed: [], away: [] }
+  return { hosts, ...created }
 }
 
 const find = (name: string): Target | undefined => targets.find((target) => target.name === name)
@@ -68,10 +80,7 @@ function removeIfEmpty(folder: string): void {
   if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder)
 }
 
-function summary(
-  hosts: readonly { target: string; files: FileOutcome[] }[],
-  { left, removed, away, isDry }: ReturnType<typeof removeCreated> & { isDry: boolean },
-): string {
+function summary({ hosts, left, removed, away }: Taken, isDry: boolean): string {
   const lines = [
     ...hosts.flatMap(({ target, files }) => [
       find(target)?.title ?? target,

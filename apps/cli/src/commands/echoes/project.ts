@@ -14,6 +14,7 @@ import { UsageError } from '../../exit-codes.ts'
 import { findRoot, type RootOptions } from '../../memory/find-root.ts'
 import { withMemory } from '../../memory/with-memory.ts'
 import type { Io } from '../../terminal/io.ts'
+import { isYes } from '../../terminal/is-yes.ts'
 import { printable } from '../../terminal/printable.ts'
 
 export interface EchoesOptions extends RootOptions {
@@ -66,7 +67,7 @@ export function openProject(io: Io, { lead, texts }: EchoesOptions): Project {
   const folder = texts.folder === undefined ? usualFolder(path) : resolve(io.cwd, texts.folder)
   // Only a person at a terminal can agree: no option and no variable can do so for them.
   const askHuman = async (question: string): Promise<boolean> =>
-    /^y(?:es)?$/i.test(((await io.ask(`${question}\nAre you sure? [y/N] `)) ?? '').trim())
+    isYes(await io.ask(`${question}\nAre you sure? [y/N] `))
   return {
     io,
     path,
