@@ -13,7 +13,7 @@ import { exitCodes, UsageError } from '../exit-codes.ts'
 import { damagedSessions, isGivenUp, readSessions } from '../hosts/host-sessions.ts'
 import { openEmbedder } from '../memory/embedder.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
-import { isAway } from '../memory/receipts.ts'
+import { isAway, remedyWhereAway } from '../memory/receipts.ts'
 import { holdsMemory } from '../memory/require-memory.ts'
 import { withStore } from '../memory/with-store.ts'
 import { firstFew } from '../terminal/first-few.ts'
@@ -56,7 +56,7 @@ const lines = (problems: readonly string[]): string =>
 function missingMemory(io: Io, root: string, options: RootOptions): Finding | null {
   if (!existsSync(root) || holdsMemory(root, options)) return null
   const remedy = isAway(io, root)
-    ? "check that its disk is mounted, or run 'recall init' for a new one"
+    ? remedyWhereAway
     : "name the folder of one with --root, or run 'recall init'"
   return { check: 'folder', ok: false, message: `there is no memory in ${root}`, remedy }
 }

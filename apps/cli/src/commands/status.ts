@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { assessHealth } from '@recall/sessions'
+import { assessHealth, type Health } from '@recall/sessions'
 import {
   defaultConfig,
   defaultFileSystem,
@@ -13,7 +13,7 @@ import {
 } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { findRoot, type RootOptions, withRoot } from '../memory/find-root.ts'
-import { isAway } from '../memory/receipts.ts'
+import { isAway, remedyWhereAway } from '../memory/receipts.ts'
 import { count, formatBytes, paint, short } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
@@ -68,10 +68,9 @@ const toJson = (
   ...(problem ? { problem } : {}),
 })
 
-function dashboard(io: Io, state: MemoryStatus, health: string, reason: string): string {
+function dashboard(io: Io, state: MemoryStatus, health: Health['health'], reason: string): string {
   const colour = paint(io)
-  const mark =
-    health === 'healthy' ? colour.green('●') : health === 'degraded' ? colour.yellow('●') : colour.red('●')
+  const mark = colour[colourOf[health]]('●')
   const { memory, ephemeral, archives, index } = state
   const lines = [
     `${colour.bold('Recall')}  ${colour.dim(state.root)}`,
@@ -85,18 +84,24 @@ function dashboard(io: Io, state: MemoryStatus, health: string, reason: string):
     `  index       ${count(index.documents, 'entry', 'entries')}, ${index.fresh ? 'fresh' : 'is brought up to date by the next search'}`,
     ...(state.problem ? ['', `  ${colour.yellow('!')} ${printable(state.problem)}`] : []),
     ...(state.recent.length > 0 ? ['', `${colour.bold('  Recent sessions')} ${colour.dim('(UTC)')}`] : []),
-    ...state.recent.map(
-      ({ number, date, messages, duration, part, title, opening, topics }) =>
-        `  ${String(number).padStart(3, '0')}  ${date.slice(0, 16).replace('T', ' ')}  ${`${count(messages, 'message')}, ${duration}`.padEnd(22)} ${colour.dim(short(`${part ? `part ${part}: ` : ''}${printable(title ?? opening ?? topics.slice(0, 4).join(', '))}`, Math.max(shortestTitle, io.columns - besideTitle)))}`,
-    ),
+    ...state.recent.map((session) => recentLine(io, session)),
   ]
   return `${lines.join('\n')}\n`
 }
 
+const colourOf = { healthy: 'green', degraded: 'yellow', down: 'red' } as const
+
+function recentLine(io: Io, session: MemoryStatus['recent'][number]): string {
+  const { number, date, messages, duration, part, title, opening, topics } = session
+  const minute = date.slice(0, 16).replace('T', ' ')
+  const length = `${count(messages, 'message')}, ${duration}`.padEnd(22)
+  const name = `${part ? `part ${part}: ` : ''}${printable(title ?? opening ?? topics.slice(0, 4).join(', '))}`
+  const room = Math.max(shortestTitle, io.columns - besideTitle)
+  return `  ${String(number).padStart(3, '0')}  ${minute}  ${length} ${paint(io).dim(short(name, room))}`
+}
+
 const remedy = (io: Io, root: string): string =>
-  isAway(io, root)
-    ? "check that its disk is mounted, or run 'recall init' for a new one"
-    : "'recall init' creates what is missing"
+  isAway(io, root) ? remedyWhereAway : "'recall init' creates what is missing"
 
 /** Whoever lowers the limit finds more in the window than it says, until the next session enters. */
 const fill = ({ entries, max }: MemoryStatus['ephemeral']): string =>

@@ -62,11 +62,13 @@ export function wiredRoot(io: Pick<Io, 'home'>): string | undefined {
 export const isAway = (io: Pick<Io, 'home'>, root: string): boolean =>
   !existsSync(join(root, 'memory')) && wiredRoots(io).includes(root)
 
+export const remedyWhereAway = "check that its disk is mounted, or run 'recall init' for a new one"
+
 /** @throws MemoryError UNAVAILABLE when a root that was wired into hosts is away */
 export function requireWired(io: Pick<Io, 'home'>, root: string): void {
   if (!isAway(io, root)) return
   throw new MemoryError(
-    `the memory that was wired into agents is not in ${root} any more: check that its disk is mounted, or run 'recall init' for a new one`,
+    `the memory that was wired into agents is not in ${root} any more: ${remedyWhereAway}`,
     MemoryErrorCode.UNAVAILABLE,
     { details: { path: root } },
   )
