@@ -131,8 +131,8 @@ export function wholeNumber(
  * @throws UsageError for anything else
  */
 export function share(name: string, text: string | true | undefined): number {
-  const number = typeof text === 'string' && /^[01](?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN
   if (text === undefined) return 0
+  const number = typeof text === 'string' && /^[01](?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN
   if (number <= 1) return number
   throw new UsageError(`--${name} takes a number from 0 to 1, not '${text}'`)
 }

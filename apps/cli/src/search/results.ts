@@ -78,56 +78,66 @@ function toResult(hit: LocatedHit, terms: ReadonlySet<string>, options: Telling)
  * hits hold no more than half of the words that another's hold are left out.
  */
 export function lineByLine(
-  { root, layout }: Pick<FileStore, 'root' | 'layout'>,
+  store: Pick<FileStore, 'root' | 'layout'>,
   { best, next }: Hits,
   terms: ReadonlySet<string>,
   options: Telling,
 ): { results: Result[]; more: boolean } {
-  // Only those are made that are shown: in a long session, most lines may hold the words.
-  const found: { words: number; held: number; results: (() => Result)[] }[] = []
-  /** Files whose matching lines are all among the results. */
-  const known = new Set<string>()
-  for (const path of new Set(best.map((hit) => hit.path))) {
+  const files = [...new Set(best.map(({ path }) => path))].map((path) => {
     const hits = best.filter((hit) => hit.path === path).sort((a, b) => a.line - b.line)
-    const lines = readFileSync(join(root, path), 'utf8').split(/\r?\n/)
-    // Curated files and the window have none: what stands between their first two rules is text.
-    const mayHaveFrontMatter = dirname(path) !== layout.memory && path !== layout.window
-    const { lines: matching, words } = matchingLines(lines, terms, mayHaveFrontMatter, options.limit + 1)
-    const lineOf = (at: number) => (): Result => {
-      // Several memories may share a file: a line belongs to the last one that begins at or before it.
-      const owner = hits.findLast((hit) => hit.line <= at + 1) ?? (hits[0] as LocatedHit)
-      return {
-        ...describe(owner, options),
-        line: at + 1,
-        snippet: around(lines, at, options),
-      }
-    }
-    // A hit may be found by what no line of its text says, such as its date.
-    if (matching.length === 0)
-      found.push({
-        words: terms.size,
-        held: 0,
-        results: hits.map((hit) => () => toResult(hit, terms, options)),
-      })
-    else {
-      // A sentence may go on in the next line.
-      found.push({ words, held: mostIn(hits, terms), results: matching.map(lineOf) })
-      known.add(path)
-    }
-  }
-  const most = Math.max(...found.map(({ held }) => held))
+    return matchesInFile(store, path, hits, terms, options)
+  })
+  const most = Math.max(...files.map(({ held }) => held))
   const holdsEnough = (held: number): boolean => held === 0 || 2 * held > most
   // A line with all the words comes before those of better files that have only some, or the limit might cut it off.
-  const results = found
+  const results = files
     .filter(({ held }) => holdsEnough(held))
     .sort((a, b) => b.words - a.words)
-    .flatMap((each) => each.results)
+    .flatMap((file) => file.results)
   const shown = results
     .slice(0, options.limit)
     .map((result) => result())
     .sort(byPlace)
-  const goesOn = next !== undefined && !known.has(next.path) && holdsEnough(mostIn([next], terms))
+  const isKnown = files.some(({ path, isComplete }) => isComplete && path === next?.path)
+  const goesOn = next !== undefined && !isKnown && holdsEnough(mostIn([next], terms))
   return { results: shown, more: results.length > shown.length || goesOn }
+}
+
+interface FileMatches {
+  path: string
+  /** The most of the words that one of its lines holds; all of them for hits that were found by something else. */
+  words: number
+  /** The most of the words that one of its hits holds; 0 for hits that were found by something else. */
+  held: number
+  /** Whether all of its matching lines are among the results. */
+  isComplete: boolean
+  /** Only those are made that are shown: in a long session, most lines may hold the words. */
+  results: (() => Result)[]
+}
+
+function matchesInFile(
+  { root, layout }: Pick<FileStore, 'root' | 'layout'>,
+  path: string,
+  hits: readonly LocatedHit[],
+  terms: ReadonlySet<string>,
+  options: Telling,
+): FileMatches {
+  const lines = readFileSync(join(root, path), 'utf8').split(/\r?\n/)
+  // Curated files and the window have none: what stands between their first two rules is text.
+  const mayHaveFrontMatter = dirname(path) !== layout.memory && path !== layout.window
+  const { lines: matching, words } = matchingLines(lines, terms, mayHaveFrontMatter, options.limit + 1)
+  // A hit may be found by what no line of its text says, such as its date.
+  if (matching.length === 0) {
+    const results = hits.map((hit) => () => toResult(hit, terms, options))
+    return { path, words: terms.size, held: 0, isComplete: false, results }
+  }
+  const results = matching.map((at) => (): Result => {
+    // Several memories may share a file: a line belongs to the last one that begins at or before it.
+    const owner = hits.findLast((hit) => hit.line <= at + 1) ?? (hits[0] as LocatedHit)
+    return { ...describe(owner, options), line: at + 1, snippet: around(lines, at, options) }
+  })
+  // A sentence may go on in the next line, so that no line holds what the hit does.
+  return { path, words, held: mostIn(hits, terms), isComplete: true, results }
 }
 
 /** The most of the words that one of the hits holds. */
