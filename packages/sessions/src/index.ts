@@ -5,16 +5,10 @@ export {
   archiveSession,
   createCheckpoint,
 } from './archive/archive-session.ts'
+export { type ConsumedWindow, clearWindow, consumeWindow, type SeenWindow } from './archive/consume-window.ts'
 export { recoverWindow } from './archive/recover.ts'
 export { renderSessionSummary, renderWindow } from './archive/render-window.ts'
-export {
-  type ConsumedWindow,
-  clearWindow,
-  consumeWindow,
-  readWindow,
-  type SeenWindow,
-  type WindowOutcome,
-} from './archive/window.ts'
+export { readWindow, type WindowOutcome } from './archive/window.ts'
 export {
   applyDistill,
   type DistillExtraction,

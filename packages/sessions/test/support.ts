@@ -8,6 +8,7 @@ import {
   type LmProvider,
   type MemoryManager,
   type Message,
+  type SessionSummary,
 } from '@recall/core'
 
 /** What is said in a session, where it does not matter what. */
@@ -49,6 +50,21 @@ export async function readArchive(
   if (archive === null) throw new Error(`no archive ${conversationKey(sessionId, part)}`)
   return archive
 }
+
+/** A session of half an hour in the window, which ended so many minutes after `start`. */
+export const windowEntry = (
+  sessionId: string,
+  minutes: number,
+  more: Partial<SessionSummary> = {},
+): SessionSummary => ({
+  sessionId,
+  date: new Date(start + minutes * minute).toISOString(),
+  duration: '30m',
+  messageCount: 34,
+  summary: `summary of ${sessionId}`,
+  archive: `conversation:${sessionId}`,
+  ...more,
+})
 
 /** Answers with the given texts in turn, and remembers what it was asked. */
 export function fakeLm(...answers: (string | Error)[]): LmProvider & { prompts: string[] } {

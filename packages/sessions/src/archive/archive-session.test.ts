@@ -14,7 +14,8 @@ import {
   text,
 } from '../../test/support.ts'
 import { archiveSession, createCheckpoint } from './archive-session.ts'
-import { consumeWindow, readWindow } from './window.ts'
+import { consumeWindow } from './consume-window.ts'
+import { readWindow } from './window.ts'
 
 it('refuses what is no conversation, says what one is, and archives nothing of it', async () => {
   const memory = openMemory()

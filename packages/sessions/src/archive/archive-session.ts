@@ -11,8 +11,10 @@ import { createMessageCleaner } from '../summary/clean-message.ts'
 import { byAlgorithm } from '../summary/summarize.ts'
 import { createArchivePart } from './archive-part.ts'
 import { createTimeSpan } from './duration.ts'
+import { keepEditOf } from './keep-edit.ts'
 import { type PlacedPart, placePart } from './place-part.ts'
-import { addToWindow, keepEditOf, projectOf, spanOf, type WindowOutcome } from './window.ts'
+import { addToWindow, type WindowOutcome } from './window.ts'
+import { dateAndSummaryOf, projectOf } from './window-entry.ts'
 
 export interface ArchiveOptions {
   /** Writes the summaries. Without it, or when it fails, an algorithm does. */
@@ -177,7 +179,7 @@ async function updateWindow(
   }
   const session = {
     sessionId,
-    ...spanOf(placed.map(({ digest }) => digest)),
+    ...dateAndSummaryOf(placed.map(({ digest }) => digest)),
     duration,
     messageCount,
     archive: placed[0]?.key ?? '',

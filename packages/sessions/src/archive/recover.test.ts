@@ -12,8 +12,9 @@ import {
   text,
 } from '../../test/support.ts'
 import { archiveSession, createCheckpoint } from './archive-session.ts'
+import { consumeWindow } from './consume-window.ts'
 import { recoverWindow } from './recover.ts'
-import { addToWindow, consumeWindow, readWindow } from './window.ts'
+import { addToWindow, readWindow } from './window.ts'
 
 it('enters a session whose end was never seen, from its checkpoint', async () => {
   const memory = openMemory()

@@ -9,7 +9,8 @@ import { parseMaxEntries } from '../options.ts'
 import { saysNothing } from '../summary/summarize.ts'
 import { formatDuration, parseDuration } from './duration.ts'
 import { digestOf, readStored } from './place-part.ts'
-import { addToWindow, newestKnown, projectOf, spanOf, timeOf } from './window.ts'
+import { addToWindow, newestKnown } from './window.ts'
+import { dateAndSummaryOf, projectOf, timeOf } from './window-entry.ts'
 
 /** How many of the latest archives are searched. */
 const candidates = 20
@@ -46,7 +47,7 @@ export async function recoverWindow(
       memory,
       {
         sessionId: newest.sessionId,
-        ...spanOf(digests),
+        ...dateAndSummaryOf(digests),
         duration: durationOf(archives),
         messageCount: archives.reduce((sum, { messageCount }) => sum + messageCount, 0),
         archive: conversationKey(newest.sessionId),

@@ -12,7 +12,8 @@ import {
   text,
 } from '../../test/support.ts'
 import { archiveSession, createCheckpoint } from './archive-session.ts'
-import { consumeWindow, readWindow } from './window.ts'
+import { consumeWindow } from './consume-window.ts'
+import { readWindow } from './window.ts'
 
 it('enters no session in the window in which nobody said more than commands', async () => {
   const memory = openMemory()

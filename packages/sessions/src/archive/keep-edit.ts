@@ -1,0 +1,54 @@
+import {
+  conversationKey,
+  editedSummaryKey,
+  fingerprint,
+  type MemoryManager,
+  type SessionSummary,
+  sessionSummaryKey,
+  windowNoteType,
+} from '@recall/core'
+import { type ArchiveDigest, digestOf, readStored } from './place-part.ts'
+import { renderSessionSummary } from './render-window.ts'
+import { wasEdited } from './window-entry.ts'
+
+/** Of episodes that a person wrote into the window. */
+export const noteOptions = { type: windowNoteType, tags: ['window'] }
+
+/** Makes an episode of a summary that a person changed, before it leaves the window: no archive holds it. */
+export const keepEdit = async (memory: MemoryManager, entry: SessionSummary): Promise<void> =>
+  keepIfEdited(memory, entry, await archivesOf(memory, entry.sessionId))
+
+/**
+ * Keeps a summary that a person changed while its archives are at hand: once they are replaced, nobody can tell that it
+ * was changed.
+ *
+ * @param before digests of the session's archives before this change
+ */
+export async function keepEditOf(
+  memory: MemoryManager,
+  sessionId: string,
+  before: readonly ArchiveDigest[],
+): Promise<void> {
+  const entry = await memory.read<SessionSummary>('short-term', sessionSummaryKey(sessionId))
+  if (entry !== null) await keepIfEdited(memory, entry, before)
+}
+
+async function keepIfEdited(
+  memory: MemoryManager,
+  entry: SessionSummary,
+  archives: readonly ArchiveDigest[],
+): Promise<void> {
+  if (!wasEdited(entry, archives)) return
+  // The same text has the same key: after a crash it is not kept twice.
+  const key = editedSummaryKey(entry.sessionId, fingerprint(entry.summary))
+  await memory.write('episodic', key, renderSessionSummary(entry), noteOptions)
+}
+
+async function archivesOf(memory: MemoryManager, sessionId: string): Promise<ArchiveDigest[]> {
+  const archives: ArchiveDigest[] = []
+  for (let number = 1; ; number++) {
+    const record = await readStored(memory, conversationKey(sessionId, number))
+    if (record === null) return archives
+    archives.push(digestOf(record.value))
+  }
+}
