@@ -19,6 +19,9 @@ import { holdsInOrder, saysAll, saysOn } from './same-turns.ts'
 /** Characters of a turn that are kept for the summary; the rendered turn is kept whole. */
 const spokenLength = 1000
 
+/** What an archive tells of its part of the conversation. */
+export type PartContent = Pick<ConversationArchive, 'date' | 'duration' | 'topics' | 'summarizedBy' | 'body'>
+
 /** The part of a conversation that goes into one archive, collected message by message. */
 export interface ArchivePart {
   readonly messageCount: number
@@ -37,9 +40,7 @@ export interface ArchivePart {
   /** Whether everything that an archive's body says is said in this part, which may go on. */
   continues(body: string): boolean
   /** Summarises the part and renders it. `sessionId`, `source` and the like are the caller's. */
-  toArchive(
-    options: SummarizeOptions & { clock: Clock; undated: number | undefined },
-  ): Promise<Pick<ConversationArchive, 'date' | 'duration' | 'topics' | 'summarizedBy' | 'body'>>
+  toArchive(options: SummarizeOptions & { clock: Clock; undated: number | undefined }): Promise<PartContent>
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   type MemoryRecord,
 } from '@recall/core'
 import { byAlgorithm } from '../summary/summarize.ts'
-import type { ArchivePart } from './archive-part.ts'
+import type { ArchivePart, PartContent } from './archive-part.ts'
 import { lastAnswer } from './last-answer.ts'
 import { summarySection } from './render-archive.ts'
 
@@ -49,7 +49,7 @@ export interface PlaceRequest {
   from: number
   part: ArchivePart
   /** Summarises and renders the part; called only when the part must be written. */
-  render(): Promise<Pick<ConversationArchive, 'date' | 'duration' | 'topics' | 'summarizedBy' | 'body'>>
+  render(): Promise<PartContent>
   /** Whether `render` has a model: a checkpoint without a model's summary then gets one when the session ends. */
   hasModel: boolean
   /** Whether a final archive that was summarised without a model is summarised again too. */
@@ -62,7 +62,7 @@ export interface PlaceRequest {
  * while this part is summarised is read and judged again.
  */
 export async function placePart(memory: MemoryManager, request: PlaceRequest): Promise<PlacedPart> {
-  const { sessionId, source, part } = request
+  const { sessionId, part } = request
   const kept: string[] = []
   const before: ArchiveDigest[] = []
   const render = once(request.render)
@@ -86,18 +86,8 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
       await bringBack(memory, key)
       continue
     }
-    const archive: ConversationArchive = {
-      ...(stored === undefined || verdict === 'outdated' ? await render() : stored),
-      // A replaced archive keeps the sequence number that the store gave it.
-      ...(stored?.log === undefined ? {} : { log: stored.log }),
-      sessionId,
-      source: repeats && stored.source === 'session' ? 'session' : source,
-      messageCount: part.messageCount,
-      lastMessage: part.lastMessage,
-      ...(number > 1 ? { part: number } : {}),
-      ...(request.project === undefined ? {} : { project: request.project }),
-      ...(request.title === undefined ? {} : { title: request.title }),
-    }
+    const content = stored === undefined || verdict === 'outdated' ? await render() : stored
+    const archive = archiveOf(content, stored, { ...request, number, repeats })
     try {
       await write(memory, key, archive, record?.metadata.updatedAt)
     } catch (error) {
@@ -109,6 +99,24 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
     return { key, number, status, digest: digestOf(archive), before, kept }
   }
 }
+
+/** @param stored the archive whose place it takes */
+const archiveOf = (
+  content: PartContent,
+  stored: ConversationArchive | undefined,
+  facts: PlaceRequest & { number: number; repeats: boolean },
+): ConversationArchive => ({
+  ...content,
+  // It keeps the sequence number that the store gave it.
+  ...(stored?.log === undefined ? {} : { log: stored.log }),
+  sessionId: facts.sessionId,
+  source: facts.repeats && stored?.source === 'session' ? 'session' : facts.source,
+  messageCount: facts.part.messageCount,
+  lastMessage: facts.part.lastMessage,
+  ...(facts.number > 1 ? { part: facts.number } : {}),
+  ...(facts.project === undefined ? {} : { project: facts.project }),
+  ...(facts.title === undefined ? {} : { title: facts.title }),
+})
 
 /** What stands under an archive's key, or what a clean-up has moved to cold storage from there. */
 export const readStored = (
