@@ -109,6 +109,12 @@ export const unfitPlan = (id: string): MemoryError =>
     { details: { id } },
   )
 
+export const noEntry = (role: string, id: string): MemoryError =>
+  new MemoryError(
+    `${role} has no entry ${id} (see 'recall echoes show ${role}', in a program 'read')`,
+    MemoryErrorCode.NOT_FOUND,
+  )
+
 /**
  * The change that writes a role's memory, unless somebody has written it since it was loaded.
  *

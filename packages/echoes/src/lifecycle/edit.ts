@@ -9,6 +9,7 @@ import {
   backupChange,
   type LoadedRole,
   memoryChange,
+  noEntry,
   outdatedPlan,
   sidecarChange,
   unfitPlan,
@@ -154,6 +155,6 @@ const stepOf = ({ id, entry }: KnownEcho, to: EditStep['to']): EditStep => ({
 
 function echoOf({ role, echoes }: LoadedRole, id: string): KnownEcho {
   const echo = echoes.find((each) => each.id === id)
-  if (!echo) throw new MemoryError(`${role} has no entry ${id}`, MemoryErrorCode.NOT_FOUND)
+  if (!echo) throw noEntry(role, id)
   return echo
 }
