@@ -40,7 +40,8 @@ import { checkedPlan, editChanges, needsPerson, planMove, planRemoval } from './
 import { examine } from './lifecycle/examine.ts'
 import { migrationChanges, roleOf } from './lifecycle/migration.ts'
 import { defaultPrunePolicy, planPrune } from './lifecycle/plan-prune.ts'
-import { pruneChanges, restoreChanges } from './lifecycle/prune.ts'
+import { pruneChanges } from './lifecycle/prune.ts'
+import { restoreChanges } from './lifecycle/restore.ts'
 
 /** Attempts at a section while an editor, or an agent that writes its findings directly, changes the same files. */
 const attempts = 5

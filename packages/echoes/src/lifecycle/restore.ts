@@ -1,0 +1,163 @@
+import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import {
+  type EchoBlock,
+  headOf,
+  isMark,
+  joinBlocks,
+  newlineOf,
+  parseEchoes,
+  withFields,
+  withLearningOf,
+} from '../documents/echo-document.ts'
+import { entryKey } from '../documents/entry.ts'
+import { type ArchivePlace, layerOf, type Sidecar } from '../documents/sidecar.ts'
+import { readText } from '../files/files.ts'
+import { type LoadedRole, memoryChange, noEntry, sidecarChange } from '../files/role-folder.ts'
+import type { FileChange } from '../files/transaction.ts'
+import { isBeginningOf } from './plan-prune.ts'
+
+/**
+ * The file changes that put an archived or shortened entry back as it was, at its old place.
+ *
+ * @returns no changes when the entry was neither archived nor shortened
+ * @throws MemoryError NOT_FOUND for an unknown id, CORRUPTION when its backup is gone, CONFLICT when a shortened entry
+ * was rewritten since
+ */
+export function restoreChanges(root: string, role: LoadedRole, id: string): FileChange[] {
+  const sidecar = structuredClone(role.sidecar)
+  const known = sidecar.entries[id]
+  if (!known) throw noEntry(role.role, id)
+  const { archived } = known
+  if (!archived) return []
+  const { path, backup, block } = blockAt(root, role, archived)
+  // Compares only the layer, because a migration may have changed the evidence.
+  if (block?.entry?.layer !== (archived.layer ?? layerOf(id))) throw notHeld(path, id)
+  delete known.archived
+  delete known.compressed
+  // What stands in the memory although it is archived was shortened.
+  const standing = role.echoes.find((echo) => echo.id === id)?.block
+  const blocks = standing
+    ? role.document.blocks.map((each) => (each === standing ? withWholeLearning(each, block, path) : each))
+    : withEntryBack(role, backup, block, archived, wholeEntry(root, role, id, block, archived))
+  return [
+    memoryChange(role, joinBlocks(blocks), { byPerson: id.startsWith('etched-') }),
+    sidecarChange(role.role, sidecar),
+  ]
+}
+
+type Archived = NonNullable<Sidecar['entries'][string]['archived']>
+
+function blockAt(root: string, { role }: LoadedRole, { backup: name, block }: ArchivePlace) {
+  const path = join(root, role, 'archive', name)
+  const backup = parseEchoes(readText(path) ?? '').blocks
+  return { path, backup, block: backup.find(({ section }) => section === block) }
+}
+
+const notHeld = (path: string, id: string): MemoryError =>
+  new MemoryError(
+    `${path} does not hold ${id} any more: put that file back from a backup`,
+    MemoryErrorCode.CORRUPTION,
+    { details: { path, id } },
+  )
+
+/** The entry of a backup in the layer that it has by now. */
+function wholeEntry(
+  root: string,
+  role: LoadedRole,
+  id: string,
+  block: EchoBlock,
+  { layer, learning }: Archived,
+): EchoBlock {
+  const complete = learning ? completed(root, role, id, block, learning) : block
+  return layer === undefined ? complete : withFields(complete, { layer: layerOf(id) })
+}
+
+/** An entry that was shortened before it was taken out, with its complete learning, unless a person wrote it anew. */
+function completed(
+  root: string,
+  role: LoadedRole,
+  id: string,
+  taken: EchoBlock,
+  learning: ArchivePlace,
+): EchoBlock {
+  const { path, block } = blockAt(root, role, learning)
+  if (!block?.entry) throw notHeld(path, id)
+  return isShortOf(taken, block) ? withLearningOf(taken, block) : taken
+}
+
+const isShortOf = (block: EchoBlock, whole: EchoBlock): boolean =>
+  isBeginningOf(block.entry?.learning, whole.entry?.learning)
+
+/** The blocks of the memory with an entry at its old place, and with what stood below it. */
+function withEntryBack(
+  role: LoadedRole,
+  backup: readonly EchoBlock[],
+  block: EchoBlock,
+  archived: Archived,
+  entry: EchoBlock,
+): EchoBlock[] {
+  const blocks = role.document.blocks.map((each) => ({ ...each }))
+  const at = placeOf(role, backup, archived)
+  const newline = newlineOf(role.text)
+  endLine(blocks[at - 1], newline)
+  const restored = [entry, ...missingNotes(role, backup, block)].map((each) => ({ ...each }))
+  if (at < blocks.length) endLine(restored.at(-1), newline)
+  return [...blocks.slice(0, at), ...restored, ...blocks.slice(at)]
+}
+
+function endLine(block: EchoBlock | undefined, newline: string): void {
+  if (block && !isMark(block) && !block.text.endsWith('\n')) block.text += newline
+}
+
+/**
+ * The entry as it stands, with its complete learning again.
+ *
+ * @throws MemoryError CONFLICT when somebody rewrote the learning since, which would be lost
+ */
+function withWholeLearning(standing: EchoBlock, whole: EchoBlock, path: string): EchoBlock {
+  if (isShortOf(standing, whole)) return withLearningOf(standing, whole)
+  throw new MemoryError(
+    `the learning was written anew since it was shortened: it stays; the earlier one is in ${path}`,
+    MemoryErrorCode.CONFLICT,
+    { details: { path } },
+  )
+}
+
+/** What stood below an entry, unless it stands in the memory still: it once went with the entry. */
+function missingNotes(role: LoadedRole, backup: readonly EchoBlock[], entry: EchoBlock): EchoBlock[] {
+  const standing = unixLines(role.text)
+  return backup.filter(
+    (each) =>
+      each !== entry && each.section === entry.section && !standing.includes(unixLines(each.text).trim()),
+  )
+}
+
+/** Index for a restored block: after the last present block that came before it in the backup, or the file's head. */
+function placeOf(role: LoadedRole, backup: readonly EchoBlock[], archived: Archived): number {
+  const gone = goneFrom(role.sidecar, archived.backup)
+  let next = 0
+  let place = headOf(role.document)
+  role.document.blocks.forEach((block, index) => {
+    const same = backup.findIndex(
+      (each, i) =>
+        i >= next && !(each.entry && gone.has(each.section)) && signatureOf(each) === signatureOf(block),
+    )
+    if (same === -1) return
+    next = same + 1
+    if ((backup[same]?.section ?? 0) < archived.block) place = Math.max(place, index + 1)
+  })
+  return place
+}
+
+const goneFrom = (sidecar: Sidecar, backup: string): Set<number> =>
+  new Set(
+    Object.values(sidecar.entries).flatMap(({ archived, compressed }) =>
+      archived?.backup === backup && compressed !== true ? [archived.block] : [],
+    ),
+  )
+
+const signatureOf = ({ entry, text }: EchoBlock): string =>
+  entry ? `${entry.layer} ${entryKey(entry)}` : unixLines(text)
+
+const unixLines = (text: string): string => text.replaceAll('\r\n', '\n')
