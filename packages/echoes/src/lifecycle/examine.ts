@@ -2,7 +2,7 @@ import { lstatSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { countLines } from '../documents/echo-document.ts'
 import { namesIn, orAbsent, readText } from '../files/files.ts'
-import { knowledgePath, loadRole, memoryPath, waitingAgents } from '../files/role-folder.ts'
+import { knowledgePath, type LoadedRole, loadRole, memoryPath, waitingAgents } from '../files/role-folder.ts'
 import { knowledgeLineLimit } from './compress-knowledge.ts'
 import { readFindings } from './findings.ts'
 
@@ -43,49 +43,66 @@ export function examine(
 }
 
 function examineRole(root: string, role: string, lineLimit: number): EchoFinding[] {
-  const wrong = wrongIn(role)
-  let memory: ReturnType<typeof loadRole>
+  let memory: LoadedRole
   try {
     memory = loadRole(root, role)
   } catch (error) {
-    return [wrong((error as Error).message, 'mend the file; until then nothing is written for this role')]
+    const remedy = 'mend the file; until then nothing is written for this role'
+    return [wrongIn(role)((error as Error).message, remedy)]
   }
-  const lines = countLines(memory.text)
-  const findings: EchoFinding[] = [
-    {
-      role,
-      ok: true,
-      message: `${memory.echoes.length === 1 ? '1 entry' : `${memory.echoes.length} entries`} in ${lines} lines`,
-    },
+  return [
+    ...examineMemory(memory, lineLimit),
+    ...examineBackups(root, memory),
+    ...examineKnowledge(root, role),
+    ...examineWaiting(root, role),
   ]
-  for (const { line, problems } of memory.problems) {
-    findings.push(
-      wrong(`${memoryPath(role)}, line ${line} is no entry: ${problems.join('; ')}`, 'mend it by hand'),
+}
+
+function examineMemory({ role, text, echoes, problems }: LoadedRole, lineLimit: number): EchoFinding[] {
+  const wrong = wrongIn(role)
+  const lines = countLines(text)
+  const size = `${echoes.length === 1 ? '1 entry' : `${echoes.length} entries`} in ${lines} lines`
+  const unreadable = problems.map((each) =>
+    wrong(
+      `${memoryPath(role)}, line ${each.line} is no entry: ${each.problems.join('; ')}`,
+      'mend it by hand',
+    ),
+  )
+  const isLong = lines > lineLimit
+  return [
+    { role, ok: true, message: size },
+    ...unreadable,
+    ...(isLong ? [wrong(`the memory is above its ${lineLimit} lines`, 'look at the plan of prune')] : []),
+  ]
+}
+
+function examineBackups(root: string, { role, sidecar }: LoadedRole): EchoFinding[] {
+  const places = Object.entries(sidecar.entries).flatMap(([id, { archived }]) =>
+    [archived, archived?.learning].flatMap((place) => (place ? [{ id, backup: place.backup }] : [])),
+  )
+  return places
+    .filter(({ backup }) => !isThere(join(root, role, 'archive', backup)))
+    .map(({ id, backup }) =>
+      wrongIn(role)(`the backup of ${id} is gone: archive/${backup}`, 'put the file back'),
     )
-  }
-  if (lines > lineLimit) {
-    findings.push(wrong(`the memory is above its ${lineLimit} lines`, 'look at the plan of prune'))
-  }
-  for (const [id, { archived }] of Object.entries(memory.sidecar.entries)) {
-    for (const place of archived ? [archived, archived.learning] : []) {
-      if (place && !isThere(join(root, role, 'archive', place.backup)))
-        findings.push(wrong(`the backup of ${id} is gone: archive/${place.backup}`, 'put the file back'))
-    }
-  }
+}
+
+function examineKnowledge(root: string, role: string): EchoFinding[] {
+  const wrong = wrongIn(role)
   try {
-    if (countLines(readText(join(root, knowledgePath(role))) ?? '') > knowledgeLineLimit) {
-      findings.push(
-        wrong(`knowledge.md is above its ${knowledgeLineLimit} lines`, 'look at the plan of prune'),
-      )
-    }
+    const lines = countLines(readText(join(root, knowledgePath(role))) ?? '')
+    if (lines <= knowledgeLineLimit) return []
+    return [wrong(`knowledge.md is above its ${knowledgeLineLimit} lines`, 'look at the plan of prune')]
   } catch (error) {
-    findings.push(wrong((error as Error).message, 'mend the file; until then it is not compressed'))
+    return [wrong((error as Error).message, 'mend the file; until then it is not compressed')]
   }
-  const waiting = waitingAgents(root, role)
-  if (waiting.length > 0) {
-    findings.push({ role, ok: true, message: `findings wait to be consolidated: ${waiting.join(', ')}` })
-  }
-  return [...findings, ...waiting.flatMap((agent) => examineFindings(root, role, agent))]
+}
+
+function examineWaiting(root: string, role: string): EchoFinding[] {
+  const agents = waitingAgents(root, role)
+  if (agents.length === 0) return []
+  const message = `findings wait to be consolidated: ${agents.join(', ')}`
+  return [{ role, ok: true, message }, ...agents.flatMap((agent) => examineFindings(root, role, agent))]
 }
 
 function examineFindings(root: string, role: string, agent: string): EchoFinding[] {
