@@ -127,6 +127,8 @@ export function findRemembrance(
 export function checkCategoryFolder(folder: string, category: string): void {
   const known = (remembranceCategories as readonly string[]).includes(category)
   if (known && orAbsent(() => lstatSync(join(folder, category)))?.isSymbolicLink() !== true) return
-  const problem = known ? 'is a link out of its folder' : `must be one of ${remembranceCategories.join(', ')}`
-  throw new MemoryError(`the category ${problem}`, MemoryErrorCode.INVALID_INPUT)
+  const problem = known
+    ? `${join(folder, category)} is a link, which is not followed: put the folder itself there`
+    : `the category must be one of ${remembranceCategories.join(', ')}`
+  throw new MemoryError(problem, MemoryErrorCode.INVALID_INPUT)
 }
