@@ -5,7 +5,8 @@ import { withoutSecrets } from '../documents/sensitive.ts'
 import { readText } from '../files/files.ts'
 import { findingsPath } from '../files/role-folder.ts'
 
-export interface Waiting {
+/** The findings of one agent, which wait to be consolidated. */
+export interface WaitingFindings {
   agent: string
   path: string
   /** The file as it was read; `null` when there is none, or none that can be read. */
@@ -25,9 +26,9 @@ export interface Waiting {
  *
  * @throws MemoryError FORBIDDEN when the file is a link
  */
-export function readFindings(root: string, role: string, agent: string): Waiting {
+export function readFindings(root: string, role: string, agent: string): WaitingFindings {
   const path = findingsPath(role, agent)
-  const waiting: Waiting = { agent, path, seen: null, ready: [], left: null, kept: [] }
+  const waiting: WaitingFindings = { agent, path, seen: null, ready: [], left: null, kept: [] }
   try {
     waiting.seen = readText(join(root, path))
   } catch (error) {
