@@ -5,6 +5,7 @@ import {
   applyVersionControl,
   type Echoes,
   type EchoLayer,
+  type KnownEcho,
   type Mirrored,
   mirrorEchoes,
   openEchoes,
@@ -143,6 +144,16 @@ export function checkRoles({ folder }: Project, named: readonly string[]): void 
   const missing = named.find((role) => !existsSync(join(folder, role)))
   if (missing !== undefined)
     throw new MemoryError(`there is no role ${missing} (see 'recall echoes show')`, MemoryErrorCode.NOT_FOUND)
+}
+
+/** @throws MemoryError NOT_FOUND for an id that no entry of the role has */
+export async function findEcho(echoes: Echoes, role: string, id: string): Promise<KnownEcho> {
+  const echo = (await echoes.read(role)).echoes.find((each) => each.id === id)
+  if (echo) return echo
+  throw new MemoryError(
+    `${role} has no entry ${id} (see 'recall echoes show ${role}')`,
+    MemoryErrorCode.NOT_FOUND,
+  )
 }
 
 /** Parses `reviewer/etched-004`, or the form in documents: `echoes/reviewer/MEMORY.md#etched-004@sha256:…`. */

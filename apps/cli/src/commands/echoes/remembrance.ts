@@ -12,7 +12,7 @@ import {
 import { sha256 } from '../../digest.ts'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { splitTags } from '../../split-tags.ts'
-import { type EchoesOptions, type Project, parseReference, print, toApply } from './project.ts'
+import { type EchoesOptions, findEcho, type Project, parseReference, print, toApply } from './project.ts'
 
 const docsOf = ({ io, path }: Project, { texts }: EchoesOptions): string =>
   texts.docs === undefined ? join(path, 'docs', 'solutions') : resolve(io.cwd, texts.docs)
@@ -91,15 +91,12 @@ export async function echoOf(
   reference: string | undefined,
 ): Promise<{ role: string; echo: KnownEcho }> {
   const { role, id, hash } = parseReference(reference)
-  const echo = (await echoes.read(role)).echoes.find((each) => each.id === id)
-  if (!echo) {
-    throw new MemoryError(
-      `${role} has no entry ${id} (see 'recall echoes show ${role}')`,
-      MemoryErrorCode.NOT_FOUND,
-    )
-  }
+  const echo = await findEcho(echoes, role, id)
   const text = echo.block.text.replaceAll('\r\n', '\n').trim()
   if (hash !== undefined && sha256(text) !== hash)
-    throw new MemoryError(`${role}/${id} says something else now`, MemoryErrorCode.CONFLICT)
+    throw new MemoryError(
+      `${role}/${id} says something else now: look at it, then name it without the hash`,
+      MemoryErrorCode.CONFLICT,
+    )
   return { role, echo }
 }

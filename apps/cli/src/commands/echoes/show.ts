@@ -1,8 +1,15 @@
-import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type KnownEcho, scoreEcho, surface } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { printable } from '../../terminal/printable.ts'
-import { checkRoles, type EchoesOptions, mirror, type Project, parseReference, print } from './project.ts'
+import {
+  checkRoles,
+  type EchoesOptions,
+  findEcho,
+  mirror,
+  type Project,
+  parseReference,
+  print,
+} from './project.ts'
 
 /** Shows the entries of all or some roles with their scores, or one entry in full. */
 export async function show(project: Project, args: string[], { json }: EchoesOptions): Promise<number> {
@@ -32,11 +39,7 @@ export async function show(project: Project, args: string[], { json }: EchoesOpt
 
 async function showOne({ io, echoes }: Project, reference: string, json: boolean): Promise<number> {
   const { role, id } = parseReference(reference)
-  const echo = (await echoes.read(role)).echoes.find((each) => each.id === id)
-  if (!echo) {
-    const message = `${role} has no entry ${id} (see 'recall echoes show ${role}')`
-    throw new MemoryError(message, MemoryErrorCode.NOT_FOUND)
-  }
+  const echo = await findEcho(echoes, role, id)
   const score = scoreEcho(echo, io.now())
   print(io, json, { role, id, entry: echo.entry, score, sessions: echo.sessions }, () => {
     const { importance, relevance, recency } = score
