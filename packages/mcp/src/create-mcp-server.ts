@@ -2,7 +2,10 @@ import { McpServer } from '@modelcontextprotocol/server'
 import { hubInstructions, instructions } from './instructions.ts'
 import type { McpOptions } from './options.ts'
 import { addHubTools } from './tools/hub-tools.ts'
-import { addMemoryTools } from './tools/memory-tools.ts'
+import { addForget } from './tools/memory-forget.ts'
+import { addRead } from './tools/memory-read.ts'
+import { addRemember } from './tools/memory-remember.ts'
+import { addSearch } from './tools/memory-search.ts'
 import { addSessionContext } from './tools/session-context.ts'
 
 /**
@@ -16,7 +19,10 @@ export function createMcpServer(options: McpOptions): McpServer {
     { instructions: hub ? instructions + hubInstructions : instructions },
   )
   // Always in this order, because hosts keep the list of tools in their prompt caches.
-  addMemoryTools(server, options)
+  addSearch(server, options)
+  addRemember(server, options)
+  addRead(server, options)
+  addForget(server, options)
   addSessionContext(server, options)
   if (hub) addHubTools(server, hub)
   return server

@@ -1,12 +1,6 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { expect, it } from 'vitest'
-import { orFailure, pieceOf } from './answer.ts'
-
-it('cuts no character in half, and nothing at the end of a text', () => {
-  expect([3, 4].map((length) => pieceOf('ab🦩', 0, length))).toEqual(['ab', 'ab🦩'])
-  expect(pieceOf('ab🦩c', 1, 3)).toBe('b🦩')
-  expect(pieceOf('ab\ud83e', 0, 3)).toBe('ab\ud83e')
-})
+import { orFailure } from './answer.ts'
 
 it.each([
   [MemoryErrorCode.INVALID_INPUT, 'Change the arguments and call the tool again.'],

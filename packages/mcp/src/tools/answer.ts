@@ -49,16 +49,3 @@ const remedies: Remedies = {
  * have typed a secret into a file. Before it is cut, which could leave half of a secret that nothing recognises.
  */
 export const withoutSecrets = (text: string): string => redactText(text).text
-
-/** Where the character begins in whose middle an offset may lie. */
-export const beginningAt = (text: string, offset: number): number =>
-  /^[\uD800-\uDBFF][\uDC00-\uDFFF]/.test(text.slice(Math.max(0, offset - 1), offset + 1))
-    ? offset - 1
-    : offset
-
-/** A piece of a text of at most `length` UTF-16 units, never cut inside a surrogate pair. */
-export function pieceOf(text: string, offset: number, length: number): string {
-  const end = offset + length
-  const cut = /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) && end < text.length ? end - 1 : end
-  return text.slice(offset, cut)
-}

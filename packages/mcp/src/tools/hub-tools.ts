@@ -1,8 +1,16 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { excerptOf, fenceRecalled, MemoryErrorCode, queryTerms, redactJson, redactText } from '@recall/core'
+import {
+  beginningOf,
+  excerptOf,
+  fenceRecalled,
+  MemoryErrorCode,
+  queryTerms,
+  redactJson,
+  redactText,
+} from '@recall/core'
 import * as z from 'zod'
 import type { SharedMemories } from '../options.ts'
-import { answer, answerFrom, orFailure, pieceOf, withoutSecrets } from './answer.ts'
+import { answer, answerFrom, orFailure, withoutSecrets } from './answer.ts'
 
 const resultLength = 1000
 /** Longest name that a hub gives an agent, in characters. */
@@ -40,7 +48,7 @@ export function addHubTools(server: McpServer, hub: SharedMemories): void {
           return {
             id: short_id,
             // Whoever registers chooses a name: it may hold an instruction as well as a text may.
-            author: fenceRecalled(pieceOf(withoutSecrets(author.name), 0, nameLength), source),
+            author: fenceRecalled(beginningOf(withoutSecrets(author.name), nameLength), source),
             score: similarity,
             text: fenceRecalled(excerptOf(withoutSecrets(content), terms, resultLength), source),
           }

@@ -1,8 +1,8 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { fenceRecalled, parseInstant, sessionSummary, sessionSummaryType } from '@recall/core'
+import { beginningOf, fenceRecalled, parseInstant, sessionSummary, sessionSummaryType } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
-import { answerFrom, orFailure, pieceOf, withoutSecrets } from './answer.ts'
+import { answerFrom, orFailure, withoutSecrets } from './answer.ts'
 
 const sessionLength = 1500
 
@@ -45,7 +45,7 @@ export function addSessionContext(server: McpServer, { memory }: McpOptions): vo
             ended: date,
             ...(project === undefined ? {} : { project }),
             archive,
-            summary: fenceRecalled(pieceOf(withoutSecrets(summary), 0, sessionLength), archive),
+            summary: fenceRecalled(beginningOf(withoutSecrets(summary), sessionLength), archive),
           }))
         return answerFrom('session window', { sessions })
       }),

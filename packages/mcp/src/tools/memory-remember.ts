@@ -1,0 +1,87 @@
+import type { McpServer } from '@modelcontextprotocol/server'
+import { isMemoryError, MemoryError, MemoryErrorCode, type MemoryManager } from '@recall/core'
+import { updateEntry } from '@recall/core/protocol'
+import * as z from 'zod'
+import type { McpOptions } from '../options.ts'
+import { answer, orFailure, withoutSecrets } from './answer.ts'
+import { key, scope } from './stored-memory.ts'
+
+export function addRemember(server: McpServer, { memory }: McpOptions): void {
+  server.registerTool(
+    'memory_remember',
+    {
+      title: 'Remember',
+      description:
+        'Keeps one confirmed fact, preference or decision for later sessions. Write it so that it can be understood alone: who, what, why. Secrets are replaced before anything is stored.',
+      inputSchema: z.object({
+        text: z.string().min(1).max(20_000).regex(/\S/, 'must hold a word'),
+        key: key.optional().describe('a name to find it by; made from the text when absent'),
+        tags: z.array(z.string().min(1).max(80)).max(20).default([]),
+        replace: z.boolean().default(false).describe('overwrite what is kept under the key'),
+      }),
+      outputSchema: z.object({ key: z.string(), scope, remembered: z.boolean() }),
+      annotations: {
+        readOnlyHint: false,
+        // With `replace` it overwrites.
+        destructiveHint: true,
+        idempotentHint: true,
+        openWorldHint: false,
+      },
+    },
+    ({ text, key: given, tags, replace }) =>
+      orFailure(async () => {
+        const name = given ?? (await noteKey(text.trim()))
+        if (given === undefined) await keepNote(memory, name, { text, tags, replace })
+        else await keepUnder(memory, name, { text, tags, replace })
+        return answer({ key: name, scope: 'long-term', remembered: true })
+      }),
+  )
+}
+
+interface Remembered {
+  text: string
+  tags: string[]
+  replace: boolean
+}
+
+/** The same text is one memory, with all the tags it ever got. What somebody made of it since is another text. */
+async function keepNote(
+  memory: MemoryManager,
+  name: string,
+  { text, tags, replace }: Remembered,
+): Promise<void> {
+  await updateEntry<unknown>(memory, 'long-term', name, (known, metadata) => {
+    if (metadata && !replace && !isSameText(known, text)) {
+      throw new MemoryError(
+        `'${name}' was changed since it was remembered: read it, and set replace to true to overwrite it`,
+        MemoryErrorCode.INVALID_INPUT,
+      )
+    }
+    return { value: text, tags: [...new Set([...(metadata?.tags ?? []), ...tags])] }
+  })
+}
+
+/** Whether a value is the text, as it was given or as it is kept. */
+const isSameText = (known: unknown, text: string): boolean =>
+  typeof known === 'string' && [text, withoutSecrets(text)].some((each) => each.trim() === known.trim())
+
+async function keepUnder(
+  memory: MemoryManager,
+  name: string,
+  { text, tags, replace }: Remembered,
+): Promise<void> {
+  await memory.write('long-term', name, text, { tags, overwrite: replace }).catch((cause) => {
+    if (replace || !isMemoryError(cause, MemoryErrorCode.CONFLICT)) throw cause
+    throw new MemoryError(
+      `'${name}' is kept already: choose another key, or set replace to true to overwrite it`,
+      MemoryErrorCode.INVALID_INPUT,
+      { cause },
+    )
+  })
+}
+
+async function noteKey(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return `note:${hex.slice(0, 16)}`
+}

@@ -1,0 +1,124 @@
+import type { McpServer } from '@modelcontextprotocol/server'
+import {
+  beginningOf,
+  besideLength,
+  excerptOf,
+  type FoundPassage,
+  fenceRecalled,
+  type MatchedPassage,
+  type MemoryScope,
+  passagesFor,
+  queryTerms,
+  surestPassages,
+} from '@recall/core'
+import * as z from 'zod'
+import type { McpOptions } from '../options.ts'
+import { answerFrom, orFailure, withoutSecrets } from './answer.ts'
+import { hasArchive, scope, wholeText } from './stored-memory.ts'
+
+/** Longest text of a result, in characters. */
+const resultLength = 700
+/** Most places of one memory among the results of a search. */
+const mostOfOne = 10
+
+const hit = z.object({
+  key: z.string(),
+  scope,
+  score: z.number().describe('how well it matches beside others of its scope, 0 to 1'),
+  confidence: z.number().optional().describe('how likely it is the answer, 0 to 1; decides the order'),
+  recorded: z.string(),
+  source: z.string().describe('where it stands; name it when you rely on it'),
+  text: z.string(),
+  beside: z
+    .string()
+    .optional()
+    .describe('what stands just before and after it: the answer to a question, say'),
+  archived: z.boolean().optional().describe('it was moved to the archive for its age'),
+})
+
+export function addSearch(server: McpServer, { memory }: McpOptions): void {
+  server.registerTool(
+    'memory_search',
+    {
+      title: 'Search memory',
+      description:
+        'Finds what was said, decided or learned in earlier sessions, the best places first. Searches sessions and facts unless a scope is given. Ask with the words that would have been used then.',
+      inputSchema: z.object({
+        query: z.string().min(1).max(2000).regex(/\S/, 'must hold a word').describe('words to find'),
+        scope: scope.optional().describe('long-term: facts; episodic: sessions'),
+        limit: z.number().int().min(1).max(20).default(5),
+        minConfidence: z
+          .number()
+          .min(0)
+          .max(1)
+          .default(0)
+          .describe('return nothing when memory is less likely than this to know; 0.2 is a good start'),
+        archived: z
+          .boolean()
+          .default(false)
+          .describe(
+            'look also through what was archived for its age: slower, for when nothing else is found',
+          ),
+      }),
+      outputSchema: z.object({
+        results: z.array(hit),
+        mode: z
+          .string()
+          .optional()
+          .describe('how the first result was found: by words, by meaning or by both'),
+        confidence: z.number().optional().describe('how likely memory knows what was asked, 0 to 1'),
+      }),
+      annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+    },
+    ({ query, scope: one, limit, minConfidence, archived }) =>
+      orFailure(async () => {
+        const scopes: MemoryScope[] = one ? [one] : ['long-term', 'episodic']
+        const found = await Promise.all(
+          scopes.map((each) => {
+            const includeArchived = archived && hasArchive(memory, each)
+            const passages = passagesFor(Math.min(limit, mostOfOne))
+            const options = { limit, passages, minConfidence, includeArchived }
+            return memory.search(each, { text: query }, options)
+          }),
+        )
+        const best = surestPassages(found.flat(), limit, mostOfOne)
+        const terms = new Set(queryTerms(query))
+        const results = best.map((place) => hitOf(place, terms))
+        const { mode } = best[0]?.match ?? {}
+        const { confidence } = results[0] ?? {}
+        return answerFrom('search of memory', {
+          results,
+          ...(mode === undefined ? {} : { mode }),
+          ...(confidence === undefined ? {} : { confidence }),
+        })
+      }),
+  )
+}
+
+const rounded = (share: number): number => Math.round(share * 1000) / 1000
+
+function hitOf(place: FoundPassage<unknown>, terms: ReadonlySet<string>): z.infer<typeof hit> {
+  const { match, passage, score, confidence } = place
+  const source = passage?.path
+    ? `${passage.path}${passage.line ? `:${passage.line}` : ''} (${match.key})`
+    : match.key
+  const text = withoutSecrets(passage?.text ?? wholeText(match))
+  return {
+    key: match.key,
+    scope: match.metadata.scope,
+    score: rounded(score),
+    ...(confidence === undefined ? {} : { confidence: rounded(confidence) }),
+    recorded: new Date(match.metadata.createdAt).toISOString(),
+    source,
+    text: fenceRecalled(excerptOf(text, terms, resultLength), source),
+    ...besideOf(passage, source),
+    ...(match.archived ? { archived: true } : {}),
+  }
+}
+
+function besideOf(passage: MatchedPassage | undefined, source: string): { beside?: string } {
+  const neighbours = passage?.neighbours ?? []
+  if (neighbours.length === 0) return {}
+  const pieces = neighbours.map((each) => beginningOf(withoutSecrets(each), besideLength))
+  return { beside: fenceRecalled(pieces.join('\n\n'), source) }
+}
