@@ -1,3 +1,6 @@
+import type { FileStore } from '../file-store.ts'
+import type { FileSystem } from '../files/file-system.ts'
+
 /** Takes what one check found: its problems, or what to say when there are none, and what to do about them. */
 export type Report = (
   check: string,
@@ -6,6 +9,8 @@ export type Report = (
   remedy: string,
   mend?: () => void,
 ) => void
+
+export type Check = (fileSystem: FileSystem, store: FileStore, report: Report) => void
 
 /** A path relative to the root; the folder is empty for the root itself. */
 export const within = (folder: string, name: string): string => (folder === '' ? name : `${folder}/${name}`)
