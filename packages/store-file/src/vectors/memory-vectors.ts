@@ -1,6 +1,7 @@
 import { type Embedder, errorStatus, isMemoryError } from '@recall/core'
 import type { FileSystem } from '../files/file-system.ts'
 import type { MemoryIndex } from '../search-index/memory-index.ts'
+import type { SearchIndex } from '../search-index/search-index.ts'
 import { isUnwritable } from '../sqlite/errors.ts'
 import { dropUnusedVectors } from './drop-unused-vectors.ts'
 import { bringInStep } from './in-step.ts'
@@ -55,11 +56,7 @@ export function createMemoryVectors(options: MemoryVectorsOptions) {
     /** A vector reveals something of its text, so those of texts that are no longer in any file are dropped. */
     forgetUnused(): void {
       if (!hasVectorFile(fileSystem, internal)) return
-      const used = new Set<string>()
-      index.query((current) => {
-        for (const documents of everyText(current, unitTexts))
-          for (const { hashes } of documents) for (const hash of hashes) used.add(hash)
-      })
+      const used = index.query((current) => hashesOfAll(current, unitTexts))
       exclusively(() => dropUnusedVectors(fileSystem, internal, used))
     },
 
@@ -91,6 +88,14 @@ export function createMemoryVectors(options: MemoryVectorsOptions) {
  * next search and to `reindex`.
  */
 const soonEmbedded = 6000
+
+/** The hashes of all texts that may have a vector. */
+function hashesOfAll(current: SearchIndex, unitTexts: UnitTexts): Set<string> {
+  const all = new Set<string>()
+  for (const documents of everyText(current, unitTexts))
+    for (const hash of documents.flatMap(({ hashes }) => hashes)) all.add(hash)
+  return all
+}
 
 /** How long to wait after a vector could not be made or stored, in milliseconds. */
 const withoutVectorsMs = 60_000
