@@ -105,6 +105,24 @@ export function createIndexInUse(options: IndexInUseOptions) {
     return call()
   }
 
+  /** Sets the file of a damaged index aside, unless another process did. */
+  const giveUp = (damaged: IndexInUse): void => {
+    drop()
+    try {
+      exclusively(() => {
+        if (inodeOf(fileSystem, path) !== damaged.inode) return
+        onNotice(
+          `the search index was damaged: it was moved to ${setAside(fileSystem, path)} and is built anew`,
+        )
+      })
+    } catch (cause) {
+      if (!isUnwritable(cause)) throw cause
+      // Windows moves no file that is open. At the next opening nothing holds it yet.
+      breakSeal(fileSystem, folder)
+      useMemory(cause)
+    }
+  }
+
   return {
     open,
 
@@ -145,20 +163,7 @@ export function createIndexInUse(options: IndexInUseOptions) {
         }
         if (!damaged || damaged.temporary || !comesOfDamage(error, () => isIntact(openDatabase, folder)))
           return inMemory(error, call)
-        drop()
-        try {
-          exclusively(() => {
-            if (inodeOf(fileSystem, path) !== damaged.inode) return
-            onNotice(
-              `the search index was damaged: it was moved to ${setAside(fileSystem, path)} and is built anew`,
-            )
-          })
-        } catch (cause) {
-          if (!isUnwritable(cause)) throw cause
-          // Windows moves no file that is open. At the next opening nothing holds it yet.
-          breakSeal(fileSystem, folder)
-          useMemory(cause)
-        }
+        giveUp(damaged)
         return call()
       }
     },
