@@ -122,19 +122,32 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     const shown = named.map((path) => shownPath(root, path))
     if (shown.length > 0) index.transaction(() => indexPaths(index, shown))
     if (areAll && current.walkedAt > 0) return current
-    const total = index.countFiles()
     const age = Date.now() - current.walkedAt
-    if (total <= alwaysWalk || age > longestUnwalkedMs || age < 0) lookEverywhere(current)
-    else {
-      const states = new Map(index.folders().map((state) => [state.path, state]))
-      for (const source of sources()) {
-        const state = states.get(source.path)
-        const isSmall = (state?.count ?? 0) <= alwaysWalk
-        if (isSmall || modifiedAt(fileSystem, fromShown(root, source.path)) !== state?.modified)
-          walk(index, source)
-      }
-    }
+    if (index.countFiles() <= alwaysWalk || age > longestUnwalkedMs || age < 0) lookEverywhere(current)
+    else lookWhereItMatters(index)
     return current
+  }
+
+  /** Looks at the files of small folders, and of those to which a file was added, or from which one was taken. */
+  const lookWhereItMatters = (index: SearchIndex): void => {
+    const states = new Map(index.folders().map((state) => [state.path, state]))
+    for (const source of sources()) {
+      const state = states.get(source.path)
+      const isSmall = (state?.count ?? 0) <= alwaysWalk
+      if (isSmall || modifiedAt(fileSystem, fromShown(root, source.path)) !== state?.modified)
+        walk(index, source)
+    }
+  }
+
+  const countFiles = (source: Source): number => {
+    const names = orAbsent(() => fileSystem.readdirSync(fromShown(root, source.path))) ?? []
+    return names.filter((name) => source.accepts(name)).length
+  }
+
+  const closeIndex = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    inUse.close()
   }
 
   return {
@@ -197,7 +210,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
 
     /** Rebuilds the index from all files, and removes damaged ones that were set aside. */
     rebuild(progress?: (progress: IndexProgress) => void): void {
-      close()
+      closeIndex()
       inUse.remove()
       const current = inUse.open()
       const total = sources().reduce((sum, source) => sum + countFiles(source), 0)
@@ -231,7 +244,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       watch.close()
       try {
         inUse.guarded(flush)
-        close()
+        closeIndex()
       } catch (error) {
         onNotice(`the search index could not be brought up to date: ${(error as Error).message}`)
       }
@@ -241,17 +254,6 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
         onNotice(`${folder} could not be tidied up: ${(error as Error).message}`)
       }
     },
-  }
-
-  function countFiles(source: Source): number {
-    const names = orAbsent(() => fileSystem.readdirSync(fromShown(root, source.path))) ?? []
-    return names.filter((name) => source.accepts(name)).length
-  }
-
-  function close(): void {
-    clearTimeout(timer)
-    timer = undefined
-    inUse.close()
   }
 }
 
