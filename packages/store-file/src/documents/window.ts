@@ -188,43 +188,57 @@ const printBlocks = (blocks: readonly Block[]): string =>
 export function windowEntries(content: string, { modified }: FileTimes): FileEntry[] {
   const blocks = parseWindow(content)
   const withLineEnds = lineEndsOf(content)
-  const entries: FileEntry[] = []
-  for (const { session: found, text, line } of blocks) {
-    if (!found) continue
-    const session = { ...found, summary: withLineEnds(found.summary) }
-    const ended = parseTime(session.date) ?? modified
-    // What stands above the summary are words that every session has.
-    const above = text.slice(0, text.trimEnd().length - found.summary.length)
-    entries.push({
-      ...permanent,
-      key: sessionSummaryKey(session.sessionId),
-      type: sessionSummaryType,
-      value: session,
-      text: found.summary,
-      created: ended,
-      updated: ended,
-      line: line + linesOf(above).length,
-      fields: { ...session },
-    })
-  }
+  const sessions = blocks.flatMap(({ session, text, line }) =>
+    session ? [sessionEntry(session, text, line, { modified, withLineEnds })] : [],
+  )
   const notes = notesOf(blocks)
-  const [first] = notes
-  if (first) {
-    const text = notes.map((note) => note.text).join('\n\n')
-    const { line } = first
-    entries.push({
-      ...permanent,
-      key: windowNotesKey,
-      type: 'note',
-      value: withLineEnds(text),
-      text,
-      created: modified,
-      updated: modified,
-      line,
-      fields: '',
-    })
+  return notes[0] ? [...sessions, notesEntry(notes, notes[0].line, { modified, withLineEnds })] : sessions
+}
+
+interface WindowFile extends FileTimes {
+  withLineEnds: (text: string) => string
+}
+
+function sessionEntry(
+  found: SessionSummary,
+  text: string,
+  line: number,
+  { modified, withLineEnds }: WindowFile,
+): FileEntry {
+  const session = { ...found, summary: withLineEnds(found.summary) }
+  const ended = parseTime(session.date) ?? modified
+  // What stands above the summary are words that every session has.
+  const above = text.slice(0, text.trimEnd().length - found.summary.length)
+  return {
+    ...permanent,
+    key: sessionSummaryKey(session.sessionId),
+    type: sessionSummaryType,
+    value: session,
+    text: found.summary,
+    created: ended,
+    updated: ended,
+    line: line + linesOf(above).length,
+    fields: { ...session },
   }
-  return entries
+}
+
+function notesEntry(
+  notes: readonly { text: string }[],
+  line: number,
+  { modified, withLineEnds }: WindowFile,
+): FileEntry {
+  const text = notes.map((note) => note.text).join('\n\n')
+  return {
+    ...permanent,
+    key: windowNotesKey,
+    type: 'note',
+    value: withLineEnds(text),
+    text,
+    created: modified,
+    updated: modified,
+    line,
+    fields: '',
+  }
 }
 
 /** The handwritten texts, each from one session to the next, with the separators in them. */
