@@ -3,6 +3,7 @@ import {
   type Address,
   alreadyExists,
   type Change,
+  type ConversationArchive,
   changedUnderneath,
   conversationKey,
   type Entry,
@@ -91,7 +92,7 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
     } else planArchive(workspace, placement.archive, entry.key)
   }
 
-  const planArchive = (workspace: Workspace, archive: ConversationArchiveOf, key: string): void => {
+  const planArchive = (workspace: Workspace, archive: ConversationArchive, key: string): void => {
     const known = archivePath(key)
     let number = known ? archiveNumber(basename(known)) : index.fresh().lastArchiveNumber() + 1
     let path = known ?? join(paths.archives, archiveName(layout, number))
@@ -175,5 +176,3 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
 
   return { planPut, planRemove, isSelected, assertExpected }
 }
-
-type ConversationArchiveOf = Extract<Placement, { kind: 'archive' }>['archive']
