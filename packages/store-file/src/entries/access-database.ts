@@ -1,0 +1,146 @@
+import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { type FileSystem, statusOf } from '../files/file-system.ts'
+import { ensureInternal } from '../files/folders.ts'
+import { removeSetAside, setAside } from '../sqlite/damage.ts'
+import { createStatements, type Database, type OpenDatabase } from '../sqlite/driver.ts'
+import { isBusy, isDamage, isDiskFull, isUnwritable } from '../sqlite/errors.ts'
+import { busyMs, useWriteAheadLog } from '../sqlite/write-ahead-log.ts'
+
+const schema = `
+CREATE TABLE IF NOT EXISTS access (
+  scope TEXT NOT NULL,
+  namespace TEXT NOT NULL,
+  key TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  updated INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  expires INTEGER,
+  PRIMARY KEY (scope, namespace, key)
+) WITHOUT ROWID;
+`
+
+interface OpenedLog {
+  database: Database
+  sql: ReturnType<typeof createStatements>
+}
+
+/**
+ * The file of the access counts, opened when it is needed. What cannot be counted can still be read: a damaged file
+ * starts anew, and one that another process holds for long is no error, nor is a full or read-only disk.
+ */
+export function createAccessDatabase(
+  fileSystem: FileSystem,
+  openDatabase: OpenDatabase,
+  folder: string,
+  onNotice: (text: string) => void,
+) {
+  const path = join(folder, 'access.db')
+  let opened: (OpenedLog & { inode: number }) | undefined
+  let isReadOnly = false
+  let isFull = false
+  let isHeld = false
+
+  const inode = (): number | undefined => statusOf(fileSystem, path)?.ino
+
+  const open = (create: boolean): typeof opened => {
+    const present = inode()
+    // The file was deleted or replaced: nobody would see what is counted in the old one.
+    if (opened && opened.inode !== present) close()
+    if (opened || isReadOnly || (!create && present === undefined)) return opened
+    ensureInternal(fileSystem, folder)
+    const database = openDatabase(path)
+    try {
+      database.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA synchronous = NORMAL`)
+      useWriteAheadLog(database)
+      database.exec(schema)
+    } catch (error) {
+      database.close()
+      throw error
+    }
+    opened = { database, sql: createStatements(database), inode: inode() ?? 0 }
+    return opened
+  }
+
+  const close = (): void => {
+    opened?.database.close()
+    opened = undefined
+  }
+
+  /** Runs a call on the log, if there is one; on a damaged log it runs again on a new one. */
+  const onSoundLog = <T>(create: boolean, call: (log: OpenedLog) => T): T | undefined => {
+    const run = (): T | undefined => {
+      const log = open(create)
+      return log && call(log)
+    }
+    try {
+      return run()
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      close()
+      onNotice(
+        `the access counts were damaged: they were moved to ${setAside(fileSystem, path)} and start anew`,
+      )
+      return run()
+    }
+  }
+
+  const using = <T>(create: boolean, call: (log: OpenedLog) => T): T | undefined => {
+    try {
+      const result = onSoundLog(create, call)
+      if (create) isFull = isHeld = false
+      return result
+    } catch (error) {
+      if (isBusy(error)) {
+        if (!isHeld) onNotice(`${path} is held by another process: accesses are not counted meanwhile`)
+        isHeld = true
+        return undefined
+      }
+      if (!isUnwritable(error)) throw error
+      close()
+      if (isDiskFull(error)) {
+        if (!isFull) onNotice(`${path} cannot be written, the disk is full: accesses are not counted`)
+        isFull = true
+      } else isReadOnly = true
+      return undefined
+    }
+  }
+
+  /** Runs a call on the log; answers `undefined` where there is none, or none that can be used. */
+  const ifPresent = <T>(call: (log: OpenedLog) => T): T | undefined => using(false, call)
+
+  /** Runs a call on the log, which is made where there is none; answers `undefined` where none can be used. */
+  const making = <T>(call: (log: OpenedLog) => T): T | undefined => using(true, call)
+
+  /** @throws MemoryError UNAVAILABLE when there is a log that cannot be read */
+  const assertReadable = (): void => {
+    if (inode() === undefined || ifPresent(({ sql }) => sql('SELECT count(*) FROM access').get())) return
+    throw new MemoryError(
+      `${path} cannot be read, so nobody knows which memories were read lately: nothing was deleted; check who may read and write that file`,
+      MemoryErrorCode.UNAVAILABLE,
+      { details: { path } },
+    )
+  }
+
+  /**
+   * Leaves no trace of rows that were deleted.
+   *
+   * @throws MemoryError WRITE_FAILED when there is a log that cannot be written
+   */
+  const compact = (): void => {
+    removeSetAside(fileSystem, path)
+    const isCompact = ifPresent(({ database }) => {
+      database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
+      return true
+    })
+    if (isCompact || inode() === undefined) return
+    throw new MemoryError(
+      `${path} may still name memories that were deleted: it cannot be written, or another process holds it; try again`,
+      MemoryErrorCode.WRITE_FAILED,
+      { details: { path } },
+    )
+  }
+
+  return { ifPresent, making, assertReadable, compact, close }
+}
