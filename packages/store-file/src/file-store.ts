@@ -17,14 +17,13 @@ import { createAccessLog } from './entries/access-log.ts'
 import { createEntryFiles } from './entries/entry-files.ts'
 import { createEntryWriter } from './entries/entry-writer.ts'
 import { createErasures } from './erasures.ts'
-import { writing } from './files/atomic-write.ts'
 import { type FileSystem, statusOf } from './files/file-system.ts'
-import { ensureWithin } from './files/folders.ts'
-import { isInside, refuseLinks, shownPath } from './files/paths.ts'
+import { refuseLinks, shownPath } from './files/paths.ts'
 import { finishJournal, journalPath } from './files/transaction.ts'
 import { type Layout, placesOf } from './layout/layout.ts'
 import { specialPlace } from './layout/placement.ts'
 import { createLock } from './lock.ts'
+import { createPresence } from './presence.ts'
 import { createFileSearch, type LocatedHit, type LocateQuery } from './search/file-search.ts'
 import { rowReaders, unitTextsOf } from './search/row-reader.ts'
 import {
@@ -103,16 +102,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   refuseLinks(fileSystem, root, internal)
   const accessLog = createAccessLog(fileSystem, openDatabase, internal, onNotice)
   const lock = createLock(fileSystem, openDatabase, internal, options.lockTimeoutMs)
-  const memoryDevice = (): number | undefined => statusOf(fileSystem, join(root, layout.memory))?.dev
-  let device = memoryDevice()
-
-  /** A missing file proves nothing while the whole memory is missing: its disk may not be mounted. */
-  const assertPresent = (): void => {
-    const now = memoryDevice()
-    if (now !== device && device !== undefined) throw missingRoot(join(root, layout.memory))
-    if (now === undefined && !fileSystem.existsSync(root)) throw missingRoot(root)
-    device = now
-  }
+  const { assertPresent, prepareFolder } = createPresence(fileSystem, root, layout)
 
   const index = createMemoryIndex({
     fileSystem,
@@ -145,15 +135,6 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       recover()
       return section()
     })
-  }
-
-  const prepareFolder = (folder: string): void => {
-    assertPresent()
-    if (!isInside(fileSystem, root, folder)) {
-      writing(folder, () => ensureWithin(fileSystem, root, folder))
-      isInside(fileSystem, root, folder)
-      device = memoryDevice()
-    }
   }
 
   const writer = createEntryWriter({

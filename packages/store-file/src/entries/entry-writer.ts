@@ -44,7 +44,7 @@ export interface EntryWriterOptions {
   exclusively: <T>(section: () => T) => T
   /** @throws MemoryError UNAVAILABLE when the memory is away */
   assertPresent(): void
-  /** Makes a folder, unless it is there or would lie outside of the root. */
+  /** Makes a folder where it is missing. @throws MemoryError FORBIDDEN when a link leads there out of the root */
   prepareFolder(folder: string): void
 }
 

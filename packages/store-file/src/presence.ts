@@ -1,0 +1,42 @@
+import { join } from 'node:path'
+import { writing } from './files/atomic-write.ts'
+import { type FileSystem, statusOf } from './files/file-system.ts'
+import { ensureWithin } from './files/folders.ts'
+import { isInside } from './files/paths.ts'
+import type { Layout } from './layout/layout.ts'
+import { missingRoot } from './search-index/memory-index.ts'
+
+/** Watches whether a memory is still where it was opened: its disk may go, and another be mounted there. */
+export function createPresence(fileSystem: FileSystem, root: string, layout: Layout) {
+  const memory = join(root, layout.memory)
+  const memoryDevice = (): number | undefined => statusOf(fileSystem, memory)?.dev
+  let device = memoryDevice()
+
+  /**
+   * A missing file proves nothing while the whole memory is missing.
+   *
+   * @throws MemoryError UNAVAILABLE when the memory is away
+   */
+  const assertPresent = (): void => {
+    const now = memoryDevice()
+    if (now !== device && device !== undefined) throw missingRoot(memory)
+    if (now === undefined && !fileSystem.existsSync(root)) throw missingRoot(root)
+    device = now
+  }
+
+  /**
+   * Makes a folder where it is missing.
+   *
+   * @throws MemoryError FORBIDDEN when a link leads there out of the root
+   */
+  const prepareFolder = (folder: string): void => {
+    assertPresent()
+    if (isInside(fileSystem, root, folder)) return
+    writing(folder, () => ensureWithin(fileSystem, root, folder))
+    // Only now can it be told where it is.
+    isInside(fileSystem, root, folder)
+    device = memoryDevice()
+  }
+
+  return { assertPresent, prepareFolder }
+}
