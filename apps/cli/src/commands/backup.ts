@@ -52,7 +52,8 @@ function refuseUnlessBackup(target: string): void {
   if (present?.isDirectory()) throw new UsageError(`${target} is a folder: name a file in it`)
   if (present && !present.isFile()) throw new UsageError(`${target} is a device or a pipe: name a file`)
   if (present && !mayBeReplaced(target)) throw new UsageError(`${target} is no backup: name another file`)
-  if (!existsSync(dirname(target))) throw new UsageError(`the folder ${dirname(target)} does not exist`)
+  if (!existsSync(dirname(target)))
+    throw new UsageError(`the folder ${dirname(target)} does not exist: make it first`)
 }
 
 /** @throws MemoryError FORBIDDEN when a folder of the memory is a link, and what it leads to would not be saved */

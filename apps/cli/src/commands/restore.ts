@@ -22,7 +22,11 @@ export async function restore(
   options: RootOptions & { json?: boolean },
 ): Promise<undefined> {
   const source = resolve(io.cwd, file)
-  if (!existsSync(source)) throw new MemoryError(`${source} does not exist`, MemoryErrorCode.NOT_FOUND)
+  if (!existsSync(source))
+    throw new MemoryError(
+      `${source} does not exist: name what 'recall backup' wrote`,
+      MemoryErrorCode.NOT_FOUND,
+    )
   // A pipe may never end, and while it is waited for no signal ends this process.
   if (!statSync(source).isFile()) {
     throw new MemoryError(`${source} is no file: a backup is one`, MemoryErrorCode.INVALID_INPUT)

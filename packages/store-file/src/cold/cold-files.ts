@@ -147,7 +147,10 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
       const [change, ...more] = changes
       if (!change) return
       if (more.length > 0) {
-        throw new MemoryError('an archive in files takes one change at a time', MemoryErrorCode.NOT_SUPPORTED)
+        throw new MemoryError(
+          'an archive in files takes one change at a time: commit each by itself',
+          MemoryErrorCode.NOT_SUPPORTED,
+        )
       }
       exclusively(() => {
         const address = 'put' in change ? change.put : change.remove

@@ -2,7 +2,7 @@ import { join, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { isLeftover, temporaryName } from '../files/atomic-write.ts'
 import { createStampList, type FileStamp, lastingTime, modifiedAt, stampAt } from '../files/file-stamp.ts'
-import { type FileSystem, orAbsent } from '../files/file-system.ts'
+import { errorCode, type FileSystem, orAbsent } from '../files/file-system.ts'
 import { fromShown, isInside } from '../files/paths.ts'
 import { journalPath } from '../files/transaction.ts'
 import type { Source } from '../layout/sources.ts'
@@ -82,10 +82,11 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
         folder.closeSync()
       }
     } catch (cause) {
-      throw new MemoryError(`${path} cannot be read`, MemoryErrorCode.UNAVAILABLE, {
-        cause,
-        details: { path },
-      })
+      throw new MemoryError(
+        `${path} cannot be read (${errorCode(cause)}): see that this user may read there`,
+        MemoryErrorCode.UNAVAILABLE,
+        { cause, details: { path } },
+      )
     }
   }
 
