@@ -2,17 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openFileMemory } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
+import type { ImportReport } from '../src/imports/import-report.ts'
 import { createShell, type Shell, temporaryFolder } from './support.ts'
-
-interface Report {
-  entries: number
-  unchanged: number
-  kept: number
-  forgotten: number
-  failed: unknown[]
-  redactions: Record<string, number>
-  skipped: Record<string, number>
-}
 
 const said = [
   { role: 'user', content: 'paint the shed in teal', at: '2026-03-01T10:00:00Z' },
@@ -80,7 +71,7 @@ describe('import of what export printed', () => {
     const fresh = createShell()
     const before = await exportOf(old)
     expect(before.length).toBeGreaterThan(7)
-    expect(await fresh.json<Report>('import', file)).toMatchObject({
+    expect(await fresh.json<ImportReport>('import', file)).toMatchObject({
       entries: before.length,
       failed: [],
       skipped: {},
@@ -92,7 +83,10 @@ describe('import of what export printed', () => {
     expect(window).toContain('**Archive**: conversations/conversation-001.md')
 
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll('\n', '\r\n'))
-    expect(await fresh.json<Report>('import', file)).toMatchObject({ entries: 0, unchanged: before.length })
+    expect(await fresh.json<ImportReport>('import', file)).toMatchObject({
+      entries: 0,
+      unchanged: before.length,
+    })
     expect((await fresh.run('doctor', '--deep')).code).toBe(0)
   })
 
@@ -107,7 +101,7 @@ describe('import of what export printed', () => {
     const file = await exported(old)
     expect(readFileSync(file, 'utf8')).not.toContain(secret)
     const fresh = createShell()
-    expect(await fresh.json<Report>('import', file)).toMatchObject({ entries: 3 })
+    expect(await fresh.json<ImportReport>('import', file)).toMatchObject({ entries: 3 })
     for (const shell of [old, fresh]) {
       const codes = ['walrus', 'narwhal', 'ocelot', 'lynx'].map(
         async (word) => (await shell.run('search', '--ranked', word)).code,
@@ -145,7 +139,7 @@ describe('import of what export printed', () => {
     const file = await exported(shell)
     await memory.cleanup({ scope: 'episodic', archiveBefore: Date.now() + 1 })
     await memory.restore('episodic', 'ancient')
-    expect(await shell.json<Report>('import', file)).toMatchObject({ entries: 0, kept: 0 })
+    expect(await shell.json<ImportReport>('import', file)).toMatchObject({ entries: 0, kept: 0 })
     expect(await memory.exists('episodic', 'recent')).toBe(false)
     expect(await memory.restore('episodic', 'ancient')).toBe(false)
     await memory.close()
@@ -156,7 +150,7 @@ describe('import of what export printed', () => {
     const file = await exported(shell)
     await shell.run('forget', '--containing', 'teal', '--yes')
     writeFileSync(join(shell.root, 'memory', 'MEMORY.md'), '# Ana\n\n## People\n\nAna likes spaces.\n')
-    const report = await shell.json<Report>('import', file)
+    const report = await shell.json<ImportReport>('import', file)
     expect(report).toMatchObject({ entries: 0, kept: 1, forgotten: 2 })
     expect(readFileSync(join(shell.root, 'memory', 'MEMORY.md'), 'utf8')).toContain('spaces')
     expect((await shell.run('search', 'teal')).code).toBe(1)
@@ -188,7 +182,7 @@ describe('import of what export printed', () => {
     )
     writeFileSync(file, [...[good, ...bad].map((each) => JSON.stringify(each)), deep].join('\n'))
     const shell = createShell(join(folder, 'root'))
-    const report = await shell.json<Report>('import', file)
+    const report = await shell.json<ImportReport>('import', file)
     expect(report).toMatchObject({ entries: 1, redactions: { github: 1 } })
     expect(Object.values(report.skipped).reduce((sum, n) => sum + n, 0)).toBe(bad.length + 1)
     expect((await shell.run('search', 'the key')).out).toContain('[redacted:github]')

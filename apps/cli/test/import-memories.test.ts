@@ -2,7 +2,8 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it } from 'vitest'
-import { createShell, type ImportReport, jsonLines, temporaryFolder, writeFiles } from './support.ts'
+import type { ImportReport } from '../src/imports/import-report.ts'
+import { createShell, jsonLines, temporaryFolder, writeFiles } from './support.ts'
 
 function claudeMemDatabase(path: string): void {
   const database = new DatabaseSync(path)

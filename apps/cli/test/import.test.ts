@@ -2,11 +2,11 @@ import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 
 import { join } from 'node:path'
 import { memoryFormats } from '@recall/agents'
 import { describe, expect, it } from 'vitest'
+import type { ImportReport } from '../src/imports/import-report.ts'
 import { openOpencodeDatabase } from './opencode-database.ts'
 import {
   createShell,
   hasTranscripts,
-  type ImportReport,
   jsonLines,
   temporaryFolder,
   transcriptsFolder,

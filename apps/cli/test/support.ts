@@ -29,18 +29,6 @@ export function temporaryFolder(): string {
   return folder
 }
 
-/** What `recall import --json` prints of transcripts and of other tools' memories. */
-export interface ImportReport {
-  archived: number
-  memories: number
-  unchanged: number
-  passedOver: number
-  forgotten: number
-  failed: unknown[]
-  redactions: Record<string, number>
-  skipped: Record<string, number>
-}
-
 export const jsonLines = (...values: unknown[]): string =>
   values.map((value) => `${JSON.stringify(value)}\n`).join('')
 
