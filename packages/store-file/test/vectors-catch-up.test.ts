@@ -48,7 +48,10 @@ describe('vectors of files', () => {
     const vectors = checkUp(defaultFileSystem, opened, { deep: false, fix: false }).find(
       ({ check }) => check === 'vectors',
     )
-    expect(vectors).toMatchObject({ ok: true, message: expect.stringMatching(/^one of concepts for 2 of 3 passages;/) })
+    expect(vectors).toMatchObject({
+      ok: true,
+      message: expect.stringMatching(/^one of concepts for 2 of 3 passages;/),
+    })
     await opened.close()
   })
 
