@@ -30,17 +30,10 @@ export interface HostFormat {
 }
 
 export const hostFormats: readonly HostFormat[] = [
-  // Its lines are also like those of the next.
-  {
-    name: 'Qwen Code chat (JSONL)',
-    isLine: isQwenLine,
-    read: readQwenChat,
-    listHelpers: listQwenHelpers,
-    listOrigins,
-  },
   {
     name: 'Claude Code session (JSONL)',
-    isLine: isClaudeCodeLine,
+    // Both call their members the same.
+    isLine: (value) => isClaudeCodeLine(value) && !isQwenLine(value),
     read: readClaudeCodeTranscript,
     listHelpers: listClaudeCodeHelpers,
     listOrigins,
@@ -64,6 +57,13 @@ export const hostFormats: readonly HostFormat[] = [
     isLine: isChatLine,
     read: readChatLines,
     listHelpers: listGeminiHelpers,
+  },
+  {
+    name: 'Qwen Code chat (JSONL)',
+    isLine: isQwenLine,
+    read: readQwenChat,
+    listHelpers: listQwenHelpers,
+    listOrigins,
   },
 ]
 
