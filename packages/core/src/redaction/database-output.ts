@@ -7,7 +7,7 @@ const copy =
 /** `-[ RECORD 1 ]---`: below it stands a column beside its value on each line. */
 const record = /^-\[ RECORD \d{1,9} \][-+]{0,2000}\r?\n/gm
 /** Dashes below the titles of columns that are divided by blanks alone. */
-const underline = /(?<=\n)[ \t]{0,8}-{1,2000}(?: {1,200}-{1,2000}){1,200} {0,200}(?=\r?\n)/g
+const underline = /\n(?<rule>[ \t]{0,8}-{1,2000}(?: {1,200}-{1,2000}){1,200}) {0,200}(?=\r?\n)/g
 
 /** Finds passwords and tokens in dumps of databases, and in what their clients print besides tables with bars. */
 export function findInDatabaseOutput(text: string): ColumnSecret[] {
@@ -15,6 +15,7 @@ export function findInDatabaseOutput(text: string): ColumnSecret[] {
 }
 
 function findInCopies(text: string): ColumnSecret[] {
+  if (!/stdin/i.test(text)) return []
   return [...text.matchAll(copy)].flatMap(({ 0: head, index, groups }) => {
     const columns = (groups?.columns ?? '').split(',').map((name) => name.replace(/[\s"]/g, ''))
     return readTable(text, index + head.length, columns, '\t').found
@@ -22,6 +23,7 @@ function findInCopies(text: string): ColumnSecret[] {
 }
 
 function findInRecords(text: string): ColumnSecret[] {
+  if (!text.includes('-[ RECORD ')) return []
   const found: ColumnSecret[] = []
   for (const { 0: head, index } of text.matchAll(record)) {
     for (const { line, at } of linesFrom(text, index + head.length)) {
@@ -37,14 +39,13 @@ function findInRecords(text: string): ColumnSecret[] {
 function findInUnderlined(text: string): ColumnSecret[] {
   const found: ColumnSecret[] = []
   let end = 0
-  for (const { 0: rule, index } of text.matchAll(underline)) {
+  for (const { index, groups } of text.matchAll(underline)) {
     if (index < end) continue
-    const starts = [...rule.matchAll(/-+/g)].map((dashes) => dashes.index)
+    const starts = [...(groups?.rule ?? '').matchAll(/-+/g)].map((dashes) => dashes.index)
     const cellsOf = (line: string): string[] => starts.map((start, i) => line.slice(start, starts[i + 1]))
-    // The character before the line end.
-    const kindsOf = kindsOfCells(cellsOf(lineAround(text, index - 2).line).map((title) => title.trim()))
+    const kindsOf = kindsOfCells(cellsOf(lineAround(text, index - 1).line).map((title) => title.trim()))
     if (kindsOf === undefined) continue
-    for (const { line, at } of linesFrom(text, lineAround(text, index).next)) {
+    for (const { line, at } of linesFrom(text, lineAround(text, index + 1).next)) {
       end = at
       if (line.trim() === '') break
       const cells = cellsOf(line)
