@@ -294,6 +294,25 @@ it('tells of no session without those that came after it', async () => {
   expect(out).not.toContain('What s1 found.')
 })
 
+it('leaves in the window with --clear a session that it did not tell, though another one says the same', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const path = join(shell.root, 'memory/EPHEMERAL.md')
+  const entry = (id: string, found: string): string =>
+    `## Session ${id} — 2026-01-01T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: x\n\n${found}\n`
+  const window = [
+    entry('s1', 'Nothing new.'),
+    entry('s2', 'And so on. '.repeat(1500)),
+    entry('s3', 'Nothing new.'),
+  ]
+  writeFileSync(path, window.join('\n---\n\n'))
+  const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source: 'startup' })
+  expect((await shell.withInput(input).run('hook', 'session-start', '--clear')).out).toContain('Nothing new.')
+  const left = readFileSync(path, 'utf8')
+  expect(left).toContain('## Session s1')
+  expect(left).not.toContain('## Session s3')
+})
+
 it('leaves the window with --clear to the next session when one goes on after it was compacted', async () => {
   const shell = createShell()
   await shell.run('archive', writeSession(shell.root, 's1', poolSession))
