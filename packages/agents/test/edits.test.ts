@@ -328,6 +328,18 @@ it.each([
   expect(yamlList('x', 'read', ['/m/a.md', '/m/b.md']).add(text)).toBe(filled)
 })
 
+it('takes no other blanks for an empty file than those that YAML and TOML pass over', () => {
+  const edits = [yamlList('x', 'read', ['/m/a.md']), tomlTable('x', ['mcp', 'recall'], { command: 'recall' })]
+  for (const edit of edits) {
+    for (const text of ['', '\n', ' \t\r\n', '\uFEFF\n']) {
+      const added = edit.add(text)
+      expect([added, edit.add(added)]).toEqual([text + edit.byHand, added])
+    }
+    for (const text of ['\v', '\f\n', '\u00a0', '\u3000\n'])
+      expect(() => edit.add(text)).toThrow(/no (?:valid )?(?:YAML|TOML)/)
+  }
+})
+
 it('takes a file of the person for none of ours because it has the name of one', () => {
   const edit = yamlList('x', 'read', ['/m/protocol.md', '/m/a.md'])
   const mine = 'read:\n  - /mine/a.md\n'

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify } from 'smol-toml'
 import { isRecord } from '../reading/content-blocks.ts'
 import { anothers, CannotEdit, type FileEdit } from './target.ts'
-import { shapeOf, withEol } from './text-shape.ts'
+import { isBlank, shapeOf, withEol } from './text-shape.ts'
 
 /**
  * A table of ours, written at the end of a TOML file. A table of that name in any other form than ours belongs to
@@ -26,7 +26,7 @@ export function tomlTable(
     path,
     byHand: block,
     add(text) {
-      if (text === null || text.trim() === '') return `${text ?? ''}${block}`
+      if (text === null || isBlank(text)) return `${text ?? ''}${block}`
       const { body, eol, restore } = shapeOf(text)
       const before = parsed(body)
       const present = inside(before, name)

@@ -4,7 +4,7 @@ import { isDeepYaml } from '@recall/core'
 import { type Document, isMap, isScalar, isSeq, parseDocument, type Scalar, type YAMLSeq } from 'yaml'
 import { hasNestedKeys } from '../reading/nested-keys.ts'
 import { CannotEdit, type FileEdit } from './target.ts'
-import { shapeOf } from './text-shape.ts'
+import { isBlank, shapeOf } from './text-shape.ts'
 
 /**
  * Paths of ours in a list of a YAML file. If the member is a single text, it becomes a list.
@@ -25,7 +25,7 @@ export function yamlList(path: string, key: string, items: readonly string[]): F
     path,
     byHand: `${key}:\n${items.map((item) => `  - ${JSON.stringify(item)}\n`).join('')}`,
     add(text) {
-      if (text === null || text.trim() === '') return `${text ?? ''}${this.byHand}`
+      if (text === null || isBlank(text)) return `${text ?? ''}${this.byHand}`
       const { body, eol, restore } = shapeOf(text)
       const present = listOf(open(body), key)
       const ours = oursIn(present)
