@@ -328,6 +328,16 @@ it.each([
   expect(yamlList('x', 'read', ['/m/a.md', '/m/b.md']).add(text)).toBe(filled)
 })
 
+it('keeps a JSON file that is indented far, and leaves one that is indented farther as it is', () => {
+  const edit = jsonFile('x', [{ at: ['mcpServers', 'recall'], member: { command: 'recall' } }])
+  for (const indent of [0, 9, 40, 50, 100, 300]) {
+    const added = edit.add(`${' '.repeat(indent)}{}`)
+    expect(JSON.parse(added)).toEqual({ mcpServers: { recall: { command: 'recall' } } })
+    expect(edit.add(added)).toBe(added)
+  }
+  expect(() => edit.add(`${' '.repeat(198)}{}`)).toThrow('it is indented too far: format it anew')
+})
+
 it('takes no other blanks for an empty file than those that YAML and TOML pass over', () => {
   const edits = [yamlList('x', 'read', ['/m/a.md']), tomlTable('x', ['mcp', 'recall'], { command: 'recall' })]
   for (const edit of edits) {

@@ -8,12 +8,17 @@ import {
   type ParseError,
   parseTree,
 } from 'jsonc-parser'
+import { CannotEdit } from './target.ts'
 
 /** JSON that may have comments and trailing commas; of what is none, as much as can be read. */
 export const treeOf = (body: string, errors: ParseError[] = []): Node =>
   parseTree(body, errors, { allowTrailingComma: true }) as Node
 
-/** Sets a member or an item, in the indentation of the text. */
+/**
+ * Sets a member or an item, in the indentation of the text.
+ *
+ * @throws CannotEdit where that is too far
+ */
 export function change(
   body: string,
   path: JSONPath,
@@ -21,13 +26,19 @@ export function change(
   eol: string,
   isArrayInsertion = false,
 ): string {
-  const indent = /^([ \t]+)\S/m.exec(body)?.[1] ?? '  '
+  const indent = /^([ \t]{1,8})\S/m.exec(body)?.[1] ?? '  '
   const formattingOptions = {
     insertSpaces: !indent.startsWith('\t'),
     tabSize: indent.startsWith('\t') ? 1 : indent.length,
     eol,
   }
-  return applyEdits(body, modify(body, path, value, { formattingOptions, isArrayInsertion }))
+  try {
+    return applyEdits(body, modify(body, path, value, { formattingOptions, isArrayInsertion }))
+  } catch (error) {
+    // The formatter keeps indentations of up to about 200 characters ready, and fails at the last of them.
+    if (!(error instanceof TypeError)) throw error
+    throw new CannotEdit('it is indented too far: format it anew')
+  }
 }
 
 /** Removes a member or an item with its comma. What else stands there stays, where `modify` would remove comments. */
