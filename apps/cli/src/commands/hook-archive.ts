@@ -36,9 +36,6 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
   const { own, budgetMs } = options
   const deadline = performance.now() + (budgetMs ?? 0)
   const isHurried = budgetMs !== undefined
-  const model = languageModel(io)
-  // Sessions that were summarised without the configured model stay pending.
-  const isProvisional = isHurried && model !== undefined
   // A failed session is not retried in this run: its cause will hardly be gone within a second.
   const failed = new Set<string>()
   const pending = (): HostSession[] =>
@@ -50,6 +47,9 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
       await wait(20)
       continue
     }
+    const model = languageModel(io)
+    // Sessions that were summarised without the configured model stay pending.
+    const isProvisional = isHurried && model !== undefined
     const lockTimeout = isHurried ? { lockTimeoutMs: hurriedLockMs } : {}
     try {
       await withStore(io, { root: place.root, layout: place.layout.name, ...lockTimeout }, async (store) => {
