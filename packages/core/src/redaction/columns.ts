@@ -36,7 +36,8 @@ export function kindsOfCells(
 ): ((cells: readonly string[]) => (ColumnSecret['kind'] | undefined)[]) | undefined {
   const kinds = titles.map(kindOfColumn)
   if (kinds.some((kind) => kind !== undefined)) return () => kinds
-  const [name, value] = [names, /^value$/i].map((title) => titles.findIndex((each) => title.test(each)))
-  if (name === undefined || value === undefined || name < 0 || value < 0) return undefined
+  const name = titles.findIndex((title) => names.test(title))
+  const value = titles.findIndex((title) => /^value$/i.test(title))
+  if (name === -1 || value === -1) return undefined
   return (cells) => cells.map((_, i) => (i === value ? kindOfColumn(cells[name] ?? '') : undefined))
 }
