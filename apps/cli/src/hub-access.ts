@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { createFolder, renamePatiently } from '@recall/core/process'
+import { createFolder, renamePatiently, syncFolder } from '@recall/core/process'
 import { UsageError } from './exit-codes.ts'
 import { ownName } from './memory/unfinished.ts'
 import type { Io } from './terminal/io.ts'
@@ -94,21 +94,12 @@ export function reserveKeyFile(path: string) {
       closeSync(file)
       renamePatiently(temporary, path)
       // Without this, a power cut could bring back the old file, whose key no longer works.
-      if (process.platform !== 'win32') syncFolder(dirname(path))
+      syncFolder(dirname(path))
     },
     /** Removes the reservation when the hub gave no key. */
     drop(): void {
       closeSync(file)
       rmSync(temporary)
     },
-  }
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
   }
 }

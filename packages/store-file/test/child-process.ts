@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { basename, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isGone, thisProcess } from '@recall/core/process'
+import { hasEnded } from '@recall/core/process'
 import { build } from 'tsup'
 
 const packageFolder = fileURLToPath(new URL('..', import.meta.url))
@@ -11,10 +11,8 @@ const bundles = join(packageFolder, 'node_modules', '.recall-test')
 
 /** Removes what earlier processes bundled: the runner ends them before they could. */
 function removeAbandoned(): void {
-  const { place } = thisProcess()
   for (const pid of readdirSync(bundles))
-    if (isGone({ pid: Number(pid), started: 0, place }, Date.now))
-      rmSync(join(bundles, pid), { recursive: true, force: true })
+    if (hasEnded(Number(pid))) rmSync(join(bundles, pid), { recursive: true, force: true })
 }
 
 /** Bundles a script, of this folder unless its path is given: a child starts in a fraction of the time. Returns its path. */

@@ -16,13 +16,13 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip, gunzipSync } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { renamePatiently } from '@recall/core/process'
+import { renamePatiently, syncFile, syncFolder } from '@recall/core/process'
 import { defaultFileSystem, type FileStore, layoutFile, layouts, layoutsOf } from '@recall/store-file'
 import { create, Header, type ReadEntry, replace } from 'tar'
 import { UsageError } from '../exit-codes.ts'
 import { isLeftOut } from '../memory/derived-files.ts'
 import type { RootOptions } from '../memory/find-root.ts'
-import { makeDurable, ownName, removeAbandoned, removedIfEnded } from '../memory/unfinished.ts'
+import { ownName, removeAbandoned, removedIfEnded } from '../memory/unfinished.ts'
 import { withStore } from '../memory/with-store.ts'
 import { count, formatBytes } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
@@ -88,9 +88,9 @@ async function save(io: Io, store: FileStore, target: string): Promise<Packed> {
       await pipeline(createReadStream(uncompressed), createGzip(), compressed)
       rmSync(uncompressed)
       // The user may delete the original as soon as the backup is reported, so it must be on disk.
-      makeDurable(unfinished, 'r+')
+      syncFile(unfinished)
       renamePatiently(unfinished, target)
-      if (process.platform !== 'win32') makeDurable(dirname(target), 'r')
+      syncFolder(dirname(target))
       return packed
     })
   } catch (cause) {

@@ -2,12 +2,12 @@ import { existsSync, lstatSync, readdirSync, readFileSync, rmdirSync, rmSync, st
 import { open } from 'node:fs/promises'
 import { dirname, join, posix, resolve, sep } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
-import { createFolder, renamePatiently } from '@recall/core/process'
+import { createFolder, renamePatiently, syncFolder } from '@recall/core/process'
 import { defaultFileSystem, layoutFile, layouts, layoutsOf } from '@recall/store-file'
 import { extract, type TarOptionsWithAliases } from 'tar'
 import { isLeftOut } from '../memory/derived-files.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
-import { makeDurable, ownName, removeAbandoned, removedIfEnded } from '../memory/unfinished.ts'
+import { ownName, removeAbandoned, removedIfEnded } from '../memory/unfinished.ts'
 import { withStore } from '../memory/with-store.ts'
 import { count } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
@@ -207,7 +207,7 @@ function moveIn(staging: string, root: string): void {
     }
     for (const name of left) move(join(staging, name), join(root, name))
   }
-  if (process.platform !== 'win32') for (const path of [root, dirname(root)]) makeDurable(path, 'r')
+  for (const path of [root, dirname(root)]) syncFolder(path)
 }
 
 /** Whether two files, or all files of two folders, are the same. */

@@ -1,11 +1,12 @@
-import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { createFolder, renamePatiently } from '@recall/core/process'
+import { createFolder, renamePatiently, writeNewFile } from '@recall/core/process'
 import { defaultFileSystem, layouts, layoutsOf, tombstoneFile } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { isDerived } from '../memory/derived-files.ts'
 import { type MemoryReceipt, readReceipts, receiptsPath } from '../memory/receipts.ts'
+import { ownName, removeAbandoned } from '../memory/unfinished.ts'
 import { withNobodyArchiving } from './lock-files.ts'
 
 /** What creating a memory made. */
@@ -179,7 +180,9 @@ const isSame = (path: string, digest: string): boolean =>
 
 /** Written beside its place and renamed, so that a crash leaves the old receipts or the new ones. */
 function writeReceipts(state: string, receipts: readonly MemoryReceipt[]): void {
-  const unfinished = `${receiptsPath(state)}.${process.pid}`
-  writeFileSync(unfinished, `${JSON.stringify(receipts, null, 2)}\n`)
-  renamePatiently(unfinished, receiptsPath(state))
+  const path = receiptsPath(state)
+  removeAbandoned(path, '.unfinished-')
+  const unfinished = ownName(path, '.unfinished-')
+  writeNewFile(unfinished, `${JSON.stringify(receipts, null, 2)}\n`)
+  renamePatiently(unfinished, path)
 }

@@ -1,22 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto'
 import {
-  closeSync,
   existsSync,
-  fchmodSync,
-  fstatSync,
-  fsyncSync,
   lstatSync,
-  openSync,
   readdirSync,
   readFileSync,
   realpathSync,
   rmdirSync,
   rmSync,
   type Stats,
-  writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isGone, renamePatiently, thisProcess } from '@recall/core/process'
+import { hasEnded, renamePatiently, writeNewFile } from '@recall/core/process'
 import { CannotEdit } from './target.ts'
 
 /**
@@ -70,17 +64,8 @@ export function replaceBytes(path: string, bytes: Buffer | string, before?: Buff
   const target = existsSync(path) ? realpathSync(path) : path
   const mode = existsSync(target) ? lstatSync(target).mode & 0o777 : 0o600
   const temporary = join(dirname(target), `.recall-${process.pid}-${randomBytes(4).toString('hex')}.tmp`)
+  writeNewFile(temporary, bytes, mode)
   try {
-    const descriptor = openSync(temporary, 'wx', mode)
-    try {
-      // The umask may have taken something from it.
-      if ((fstatSync(descriptor).mode & 0o777) !== mode) fchmodSync(descriptor, mode)
-      const content = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
-      for (let done = 0; done < content.length; ) done += writeSync(descriptor, content, done)
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
     if (before !== undefined) requireUnchanged(path, before)
     renamePatiently(temporary, target)
   } catch (error) {
@@ -93,9 +78,7 @@ export function replaceBytes(path: string, bytes: Buffer | string, before?: Buff
 export function removeUnfinished(folder: string): void {
   for (const name of namesIn(folder)) {
     const [, pid] = /^\.recall-(\d+)-[0-9a-f]{8}\.tmp$/.exec(name) ?? []
-    if (pid === undefined) continue
-    const owner = { ...thisProcess(), pid: Number(pid), started: 0 }
-    if (isGone(owner, Date.now)) rmSync(join(folder, name), { force: true })
+    if (pid !== undefined && hasEnded(Number(pid))) rmSync(join(folder, name), { force: true })
   }
 }
 

@@ -37,7 +37,10 @@ export function isGone(owner: ProcessIdentity, lastWritten: () => number): boole
   return Date.now() - lastWritten() > longestElsewhereMs
 }
 
-function isAlive({ pid, started }: ProcessIdentity): boolean {
+/** Whether the process that had an id on this machine, or in this container, has ended. */
+export const hasEnded = (pid: number): boolean => !isAlive({ pid, started: 0 })
+
+function isAlive({ pid, started }: Pick<ProcessIdentity, 'pid' | 'started'>): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {

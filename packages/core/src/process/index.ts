@@ -1,5 +1,13 @@
 export { createFolder } from './create-folder.ts'
+export { syncFile, syncFolder, writeNewFile } from './durable-files.ts'
 export { refusesHardLinks } from './hard-links.ts'
-export { identityOf, isGone, longestElsewhereMs, type ProcessIdentity, thisProcess } from './identity.ts'
+export {
+  hasEnded,
+  identityOf,
+  isGone,
+  longestElsewhereMs,
+  type ProcessIdentity,
+  thisProcess,
+} from './identity.ts'
 export { pause } from './pause.ts'
 export { renamePatiently } from './rename-patiently.ts'

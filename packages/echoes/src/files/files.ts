@@ -4,20 +4,22 @@ import {
   closeSync,
   constants,
   existsSync,
-  fchmodSync,
-  fstatSync,
-  fsyncSync,
   linkSync,
   lstatSync,
   openSync,
   readdirSync,
   readFileSync,
   unlinkSync,
-  writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
-import { createFolder, refusesHardLinks, renamePatiently } from '@recall/core/process'
+import {
+  createFolder,
+  refusesHardLinks,
+  renamePatiently,
+  syncFolder,
+  writeNewFile,
+} from '@recall/core/process'
 
 /** The call's result, or `null` when the file or folder does not exist. Every other failure is thrown. */
 export function orAbsent<T>(call: () => T): T | null {
@@ -120,7 +122,7 @@ function placeNew(path: string, content: string): void {
     linkSync(temporary, path)
   } catch (error) {
     if (!refusesHardLinks(error)) throw error
-    writeNew(path, content)
+    writeNewFile(path, content)
   } finally {
     orAbsent(() => unlinkSync(temporary))
   }
@@ -136,24 +138,8 @@ export function removeFile(path: string): void {
 function writeTemporary(path: string, content: string): string {
   const temporary = join(dirname(path), `.tmp-${process.pid}-${randomBytes(6).toString('hex')}`)
   const earlier = orAbsent(() => lstatSync(path))
-  writeNew(temporary, content, earlier ? earlier.mode & 0o777 : undefined)
+  writeNewFile(temporary, content, earlier ? earlier.mode & 0o777 : undefined)
   return temporary
-}
-
-/** Writes a file of its own, durable; of one that could not be written nothing is left. */
-function writeNew(path: string, content: string, mode?: number): void {
-  const descriptor = openSync(path, 'wx', mode ?? 0o666)
-  try {
-    // The umask may have taken from it what the others of a group need.
-    if (mode !== undefined && (fstatSync(descriptor).mode & 0o777) !== mode) fchmodSync(descriptor, mode)
-    writeFileSync(descriptor, content)
-    fsyncSync(descriptor)
-  } catch (error) {
-    orAbsent(() => unlinkSync(path))
-    throw error
-  } finally {
-    closeSync(descriptor)
-  }
 }
 
 /** Creates a folder and makes its name durable; does nothing when it exists. */
@@ -164,17 +150,6 @@ function ensureFolder(folder: string): void {
   if (above !== folder) ensureFolder(above)
   createFolder(folder)
   syncFolder(above)
-}
-
-/** Makes the names in a folder durable. Windows cannot open folders and needs no such call. */
-function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return
-  const descriptor = openSync(folder, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
 }
 
 function writing<T>(path: string, call: () => T): T {

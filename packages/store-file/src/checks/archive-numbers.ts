@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import { syncFolder } from '@recall/core/process'
 import type { FileStore } from '../file-store.ts'
 import type { FileSystem } from '../files/file-system.ts'
-import { syncFolder } from '../files/folders.ts'
 import { fromShown } from '../files/paths.ts'
 import { archiveName, copyOfArchive } from '../layout/layout.ts'
 import { type ArchiveHead, archiveHeads, nextArchivePath } from './archive-heads.ts'
@@ -35,7 +35,7 @@ export function checkArchiveNumbers(fileSystem: FileSystem, store: FileStore, re
       store.exclusively(() => {
         for (const { path } of movable)
           fileSystem.renameSync(fromShown(root, path), join(root, nextArchivePath(fileSystem, store)))
-        syncFolder(fileSystem, join(root, layout.archives))
+        syncFolder(join(root, layout.archives), fileSystem)
       }),
   )
 }

@@ -1,10 +1,9 @@
 import { dirname, join } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
-import { isGone, refusesHardLinks, thisProcess } from '@recall/core/process'
+import { isGone, refusesHardLinks, syncFolder, thisProcess } from '@recall/core/process'
 import { randomName } from './digest.ts'
 import { coarsestStepMs } from './file-stamp.ts'
 import { errorCode, type FileSystem, orAbsent, statusOf } from './file-system.ts'
-import { syncFolder } from './folders.ts'
 
 /** Unfinished files say which process writes them and where it runs, so that a dead one's can be swept. */
 export const temporaryName = /^\.tmp-(\d+)-([0-9a-f]{8})[0-9a-f]+$/
@@ -31,7 +30,7 @@ export function replaceFile(
         fileSystem.renameSync(temporary, path)
       })
     })
-    syncFolder(fileSystem, dirname(path))
+    syncFolder(dirname(path), fileSystem)
   })
 }
 
@@ -65,7 +64,7 @@ export function createFile(
     } finally {
       discard(fileSystem, temporary)
     }
-    syncFolder(fileSystem, dirname(path))
+    syncFolder(dirname(path), fileSystem)
     return true
   })
 }
@@ -141,7 +140,7 @@ export function appendDurably(fileSystem: FileSystem, path: string, text: string
     } finally {
       fileSystem.closeSync(descriptor)
     }
-    syncFolder(fileSystem, dirname(path))
+    syncFolder(dirname(path), fileSystem)
   })
 }
 
@@ -150,7 +149,7 @@ export function removeFile(fileSystem: FileSystem, path: string): boolean {
   return writing(path, () => {
     // `unlinkSync` returns nothing; `null` is what `orAbsent` says of an absent file.
     if (orAbsent(() => fileSystem.unlinkSync(path)) === null) return false
-    syncFolder(fileSystem, dirname(path))
+    syncFolder(dirname(path), fileSystem)
     return true
   })
 }
@@ -158,7 +157,7 @@ export function removeFile(fileSystem: FileSystem, path: string): boolean {
 /** Removes those of the files that are there, and makes that durable folder by folder. */
 export function removeFiles(fileSystem: FileSystem, paths: readonly string[]): void {
   for (const path of paths) writing(path, () => orAbsent(() => fileSystem.unlinkSync(path)))
-  for (const folder of new Set(paths.map(dirname))) writing(folder, () => syncFolder(fileSystem, folder))
+  for (const folder of new Set(paths.map(dirname))) writing(folder, () => syncFolder(folder, fileSystem))
 }
 
 /** Runs a call that writes to `path`; gives every failure a code and the path. */

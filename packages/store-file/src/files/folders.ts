@@ -1,16 +1,6 @@
 import { dirname, join, relative, sep } from 'node:path'
+import { syncFolder } from '@recall/core/process'
 import type { FileSystem } from './file-system.ts'
-
-/** Makes the names in a folder durable. Windows cannot open folders and needs no such call. */
-export function syncFolder(fileSystem: FileSystem, folder: string): void {
-  if (process.platform === 'win32') return
-  const descriptor = fileSystem.openSync(folder, 'r')
-  try {
-    fileSystem.fsyncSync(descriptor)
-  } finally {
-    fileSystem.closeSync(descriptor)
-  }
-}
 
 /**
  * Creates a folder, level by level, and makes its name durable; does nothing when it exists. Node's own recursive call
@@ -30,7 +20,7 @@ export function ensureFolder(fileSystem: FileSystem, folder: string, mode?: numb
     // Another process was faster.
     if (!fileSystem.existsSync(folder)) throw error
   }
-  syncFolder(fileSystem, dirname(folder))
+  syncFolder(dirname(folder), fileSystem)
 }
 
 /** What is created in a root only the user may enter, which protects all that lies in it. */

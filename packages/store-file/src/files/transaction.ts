@@ -1,10 +1,10 @@
 import { basename, dirname, join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { syncFolder } from '@recall/core/process'
 import * as z from 'zod/mini'
 import { removeFile, replaceFile, temporaryName, writeTemporary, writing } from './atomic-write.ts'
 import { sha256 } from './digest.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
-import { syncFolder } from './folders.ts'
 import { folderOf, fromShown, isInside, shownPath } from './paths.ts'
 
 /** One file to write, or with `content: null` to remove. Paths are absolute. */
@@ -69,7 +69,7 @@ export function applyChanges(
       return { ...step, temporary: shownPath(root, temporary) }
     })
     const folders = new Set([...unfinished.values()].map(dirname))
-    for (const place of folders) writing(place, () => syncFolder(fileSystem, place))
+    for (const place of folders) writing(place, () => syncFolder(place, fileSystem))
     const journal = JSON.stringify({ version: 1, steps } satisfies Journal)
     replaceFile(fileSystem, journalPath(folder), journal, { verify })
   } catch (error) {
@@ -161,12 +161,12 @@ const digestOf = (before: FileChange['before']): string | null | undefined =>
 function finish(fileSystem: FileSystem, folder: string, targets: string[], move: () => void): void {
   move()
   for (const place of new Set(targets.map(dirname))) {
-    if (fileSystem.existsSync(place)) writing(place, () => syncFolder(fileSystem, place))
+    if (fileSystem.existsSync(place)) writing(place, () => syncFolder(place, fileSystem))
   }
   writing(journalPath(folder), () => {
     fileSystem.unlinkSync(journalPath(folder))
     // If the journal came back after a power loss, replaying it would undo later writes.
-    syncFolder(fileSystem, folder)
+    syncFolder(folder, fileSystem)
   })
 }
 

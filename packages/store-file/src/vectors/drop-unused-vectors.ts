@@ -1,7 +1,7 @@
+import { syncFolder } from '@recall/core/process'
 import { orDiscard, writeTemporary, writing } from '../files/atomic-write.ts'
 import { randomName } from '../files/digest.ts'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
-import { syncFolder } from '../files/folders.ts'
 import {
   hashLength,
   headerBytes,
@@ -50,7 +50,7 @@ export function dropUnusedVectors(fileSystem: FileSystem, folder: string, used: 
         fileSystem.renameSync(newRows, paths.rows)
       })
     })
-    syncFolder(fileSystem, folder)
+    syncFolder(folder, fileSystem)
   })
 }
 
