@@ -217,4 +217,10 @@ export const harmlessSamples: readonly string[] = [
   'seed phrase: the words that a wallet is restored from, which nobody but its owner may know or see',
   'the password: this will only work once',
   'client.login("ada", password2), .auth("ada", "password"), auth=("user", os.environ["PW2"])',
+  'echo "step 2: done2" | tee log, echo v1.22.0 | gh release create, echo notes22 | git secret hide',
+  'pulumi config set region eu-west-1b, poetry config virtualenvs.path .venv2, mc alias set minio',
+  'jwt.sign(payload, key2.pem), jwt.verify(token, "secret"), createHmac("sha256", secret2), smtp.login(user, pass2)',
+  '<string name="forgot_password">Forgot password2?</string><string name="hint_password">8 letters</string>',
+  '<key>Password</key>\n<string>Password</string>, <key>token</key><string>next-page-token-1</string>',
+  'the precio, cio2, oauth:callback2, live_reload_2, test_that_it_works_22, sl.example.com',
 ]

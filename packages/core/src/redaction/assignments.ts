@@ -109,6 +109,11 @@ export function isShortPassword(value: string): boolean {
   return !/\s/.test(value) && isPassword(value, { quoted: false, environment: false })
 }
 
+/** `isShortPassword` of what may as well be a word, a version or a place in code. */
+export function isUnlikeName(value: string): boolean {
+  return !looksLikeName(value) && isShortPassword(value)
+}
+
 /** Whether a value under a name like `api_key` or `token` is a key or token, rather than a label or a reference. */
 export function isToken(value: string, { quoted, environment }: Evidence): boolean {
   const rest = literalOf(value)

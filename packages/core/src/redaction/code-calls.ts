@@ -1,19 +1,24 @@
-import { isPassword, isShortPassword, isToken } from './assignments.ts'
+import { isPassword, isShortPassword, isToken, isUnlikeName } from './assignments.ts'
 import type { Detector } from './detector.ts'
 
 /** The next argument is a literal. */
-const literal = '\\s{0,40}(?=["\'`])'
+const literal = '\\s{0,40}b?(?=["\'`])'
 const argument = '["\'`][^"\'`\\n]{1,256}["\'`],\\s{0,40}'
+/** What holds the name of an account. */
+const accountArgument = '[\\w.]{0,40}(?:user|email|login|account|sender|username)(?:[_-]?name)?,\\s{0,40}'
+const addressArgument = '[\\w.]{0,40}(?:url|uri|dsn|address|host),\\s{0,40}'
 
 /** Takes an account and its password. */
 const signsIn =
-  '(?<![A-Za-z])auth=|http(?:basic|digest)auth|basic_?auth(?:entication)?|networkcredential|(?:usernamepassword|simple)credentials?|(?:\\.|->)(?:auth|login|sign_?in)'
+  '(?<![A-Za-z])auth[ \\t]{0,2}=[ \\t]{0,2}|http(?:basic|digest)auth|basic_?auth(?:entication)?|networkcredential|passwordauthentication|(?:usernamepassword|simple)credentials?|(?:\\.|->)(?:auth|login|sign_?in)'
 /** Takes an address or a name, an account and its password. */
 const connects =
   'getconnection|\\bpdo|mysqli(?:_(?:real_)?connect)?|(?:mysqldb|pymysql)\\.connect|create_(?:super)?user'
 /** Takes a password first. */
 const takesPassword =
-  '(?:\\.|=[ \\t]{0,2}|(?:set|with|hash|make|check|verify|change|encrypt)_?)(?:pass(?:word|wd|phrase|code)|pwd)|password_(?:hash|verify)|bcrypt\\.(?:hash|compare)(?:sync|pw)?'
+  '(?:\\.|=[ \\t]{0,2}|(?:set|with|hash|make|check|verify|change|encrypt)_?)(?:pass(?:word|wd|phrase|code)|pwd)|password_(?:hash|verify)|bcrypt\\.(?:hash|compare)(?:sync|pw)?|\\bhashpw'
+/** Takes a key behind what it signs or encrypts. */
+const takesKey = 'jwt\\.(?:sign|verify|encode|decode)|create(?:hmac|cipheriv|decipheriv)|aes\\.(?:en|de)crypt'
 /** Takes a name and its value, a name and the value where none is set, or a field and what to type there. */
 const takesNamed = 'getenv|(?:\\.|->)(?:get|fetch|set|put|setdefault|get_?or_?default|fill|type|setvalue)'
 /** Types into the field that it is a method of. */
@@ -37,9 +42,11 @@ const otherwise = (names: string): RegExp =>
 /** What code is told a secret by in a call, or falls back to where none is configured. */
 // biome-ignore format: a table, one way a row
 export const codeCalls: readonly Detector[] = [
-  { kind: 'password', gate: ['auth', 'login', 'sign_in', 'signin', 'credential'], pattern: new RegExp(`(?:${signsIn})\\(\\s{0,40}${argument}(?=["'\`])`, 'gi'), follows: isWord },
-  { kind: 'password', gate: ['getconnection', '.connect', 'pdo', 'mysqli', '_connect', '_user', '_superuser'], pattern: new RegExp(`(?:${connects})\\(\\s{0,40}${argument}${argument}(?=["'\`])`, 'gi'), follows: isWord },
-  { kind: 'password', gate: passwordGate.concat('bcrypt'), pattern: new RegExp(`(?:${takesPassword})\\(${literal}`, 'gi'), follows: isShortPassword },
+  { kind: 'password', gate: ['auth', 'login', 'sign_in', 'signin', 'credential'], pattern: new RegExp(`(?:${signsIn})\\(\\s{0,40}(?:${argument}|${accountArgument})(?=["'\`])`, 'gi'), follows: isWord },
+  { kind: 'password', gate: ['getconnection', '.connect', 'pdo', 'mysqli', '_connect', '_user', '_superuser'], pattern: new RegExp(`(?:${connects})\\(\\s{0,40}(?:${argument}|${addressArgument})(?:${argument}|${accountArgument})(?=["'\`])`, 'gi'), follows: isWord },
+  { kind: 'password', gate: passwordGate.concat('bcrypt', 'hashpw'), pattern: new RegExp(`(?:${takesPassword})\\(${literal}`, 'gi'), follows: isShortPassword },
+  { kind: 'secret', gate: ['jwt.', 'createhmac', 'cipheriv', 'aes.'], pattern: new RegExp(`(?:${takesKey})\\([^\\n()]{1,120}?,${literal}`, 'gi'), follows: isUnlikeName },
+  { kind: 'secret', gate: ['hmac.new', 'cookieparser'], pattern: new RegExp(`(?:hmac\\.new|cookieparser)\\(${literal}`, 'gi'), follows: isUnlikeName },
   { kind: 'password', gate: passwordGate, pattern: named(passwordNames), follows: isShortPassword },
   { kind: 'secret', gate: tokenGate, pattern: named(tokenNames), follows: isToken },
   { kind: 'password', gate: passwordGate, pattern: new RegExp(`${passwordNames}["'\`\\])/]{1,6}(?:i\\))?(?:\\.(?:first|nth)\\(\\d?\\))?\\.${typesInto}\\(${literal}`, 'gi'), follows: isWord },

@@ -14,6 +14,7 @@ export const commandOptions: readonly CommandOption[] = [
   { commands: ['docker', 'podman', 'nerdctl', 'buildah', 'skopeo', 'registry', 'auth', 'az', 'oc', 'cf'].map(login), option: `-p${gap}` },
   { commands: ['mongo', 'cqlsh', 'cypher-shell', 'unlock-keychain'], option: `-p${gap}` },
   { commands: ['mysql', 'mariadb', '7z', 'unrar'], option: '-p(?=\\S)' },
+  { commands: ['twine', 'useradd', 'supabase link', 'supabase db'], option: `-p${gap}` },
   { commands: ['sshpass'], option: '-p[ \\t]{0,4}' },
   { commands: ['zip', 'unzip', 'sqlcmd', 'mosquitto_pub', 'mosquitto_sub', 'ipmitool'], option: `-P${gap}` },
   { commands: ['redis-cli', 'valkey-cli'], option: `-a${gap}` },
@@ -37,6 +38,12 @@ export const commandOptions: readonly CommandOption[] = [
   { commands: ['put-parameter'], option: '--value(?=[^\\n|;]{1,512}SecureString|(?<=SecureString[^\\n|;]{1,512}))[ \\t=]{1,4}' },
   { commands: ['npm', 'pnpm', 'yarn'], option: '[^\\s|;&]{0,200}:_(?:password|auth|authToken)[ \\t=]{1,4}' },
   { commands: ['gh secret set'], option: '(?:-b|--body)[ \\t=]{1,4}' },
+  { commands: ['eas secret:create', 'eas env:create'], option: '--value[ \\t=]{1,4}' },
+  { commands: ['mc alias set'], option: `${argument}${argument}${argument}` },
+  { commands: ['composer config', 'poetry config'], option: `http-basic\\.${argument}${argument}` },
+  { commands: ['poetry config'], option: `pypi-token\\.${argument}` },
+  { commands: ['pulumi config set'], option: `(?:--secret${gap}${argument}|(?=[^\\n|;&]{1,512}[ \\t]--secret)[\\w:.-]{1,128}${gap})` },
+  { commands: ['consul kv put', 'etcdctl put'], option: `[\\w/.-]{0,128}(?:password|passwd|secret|token|api[_-]?key)${gap}` },
 ]
 
 /** What stands before the option in the line of the command; the line may go on after a backslash. */

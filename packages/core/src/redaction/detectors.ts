@@ -1,4 +1,4 @@
-import { type Evidence, isPassword, isShortPassword, isToken } from './assignments.ts'
+import { type Evidence, isPassword, isShortPassword, isToken, isUnlikeName } from './assignments.ts'
 import { codeCalls } from './code-calls.ts'
 import { commandOptions, toPassword } from './command-options.ts'
 import type { Detector } from './detector.ts'
@@ -29,6 +29,9 @@ const assigns =
  */
 const toValue =
   '["\'`]?[ \\t]{0,4}(?:,|:[ \\t]{0,4}\\{)?[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,40})?["\'`]?\\b[vV]alue["\'`]?[ \\t]{0,4}[:=][ \\t]{0,4}|"[ \\t]{1,4}\\{[^{}]{0,400}?\\bdefault[ \\t]{0,16}=[ \\t]{0,4}'
+/** From the name to the content of an element that has it, as in Android's resources and the property lists of Apple. */
+const toContent =
+  '(?<=<(?:string|entry|property|param|setting|value|prop)[ \\t][^<>\\n]{0,80}(?:name|key)="[^"<>\\n]{1,80})"[^<>\\n]{0,80}>|(?<=<key>[^<>\\n]{1,80})</key>\\s{0,40}<string>'
 /** From the name to a block of YAML. */
 const toBlock = '["\'`]?[ \\t]{0,4}:[ \\t]{0,4}[|>][+-]?[ \\t]{0,4}\\r?\\n[ \\t]{1,40}'
 /** What a secret is for, between its name and its value. */
@@ -41,9 +44,9 @@ const fromOld = '(?:from[ \\t]\\S{1,128}[ \\t])?'
 /** From an option of a command to its value; in a list of JSON or YAML, the next item. */
 const flagEnd = '(?:[ \\t]{1,8}|["\'],\\s{0,40}(?=["\'])|["\']?\\r?\\n[ \\t]{0,40}-[ \\t]{1,4}(?=["\'\\w]))'
 
-/** What reads a password from standard input. */
-const readsPassword =
-  '[^\\n|;&]{0,120}?(?:--(?:password-)?stdin(?![\\w-])|--with-token|sudo[ \\t][^\\n|;&]{0,40}?-[A-Za-z]{0,4}S(?![\\w-])|chpasswd)'
+/** What reads a secret from standard input, up to where it says so. */
+const readsSecret =
+  '(?:--(?:password-)?stdin(?![\\w-])|--with-token|sudo[ \\t][^\\n|;&<]{0,40}?-[A-Za-z]{0,4}S(?![\\w-])|(?<![\\w-])(?:chpasswd|smbpasswd|passwd|cryptsetup)(?![\\w-])|secret(?::bulk)?[ \\t](?:put|set|create)|env[ \\t]add|secrets[ \\t](?:create|versions[ \\t]add))'
 
 /**
  * Schemes of addresses whose path holds no account names: there a slash or an at sign before the last one is a
@@ -145,16 +148,18 @@ export const detectors: readonly Detector[] = [
   { kind: 'cookie', gate: ['\t'], pattern: /^\S{1,256}\t(?:TRUE|FALSE)\t\S{1,256}\t(?:TRUE|FALSE)\t\d{1,16}\t\S{1,256}\t(?<secret>\S{1,4096})/gmd, accept: isSession },
   ...ofCommands,
   { kind: 'private-key', gate: ['accounts'], pattern: /\baccounts["']?[ \t]{0,4}:[ \t]{0,4}\[\s{0,40}["'](?<secret>0x[0-9a-f]{64})(?![0-9a-f])/gid },
-  { kind: 'password', gate: ['echo', 'printf'], pattern: new RegExp(`(?:echo|printf)[ \\t]{1,4}(?:-[neE]{1,3}[ \\t]{1,4})?["']?(?<secret>[^\\s"'|][^"'|\\n]{0,255}?)["']?[ \\t]{0,4}\\|(?=${readsPassword})`, 'gd'), accept: isPiped },
-  { kind: 'password', gate: ['<<<'], pattern: /(?<![\w-])sudo[ \t][^\n|;&<]{0,120}?-[A-Za-z]{0,4}S[^\n|;&<]{0,120}<<<[ \t]{0,4}/g, follows: isGiven },
+  { kind: 'password', gate: ['echo', 'printf'], pattern: new RegExp(`(?:echo|printf)[ \\t]{1,4}(?:-[neE]{1,3}[ \\t]{1,4})?(?:["']?%s(?:\\\\n)?["']?[ \\t]{1,4})?["']?(?<secret>[^\\s"'|][^"'|\\n]{0,255}?)["']?[ \\t]{0,4}\\|(?=[^\\n|;&]{0,120}?${readsSecret})`, 'gd'), accept: isPiped },
+  { kind: 'password', gate: ['<<<'], pattern: new RegExp(`${readsSecret}[^\\n|;&<]{0,120}<<<[ \\t]{0,4}`, 'g'), follows: isGiven },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:login|user(?:[ _-]?name)?)(?:\\s{1,8}(?!(?:and|or)\\s)|[ \\t]{0,2}[:=][ \\t]{0,2})\\S{1,128}\\s{1,8}(?:(?:and|with)\\s{1,8})?(?:the\\s{1,8})?(?:${passwordNames})[ \\t]{1,8}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['identified'], pattern: /identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,40}[ \t]{1,4})?by[ \t]{1,4}(?=["'])/gi, follows: isPassword },
   ...codeCalls,
   { kind: 'password', gate: ['convertto-securestring'], pattern: /convertto-securestring[ \t]{1,4}(?:-string[ \t]{1,4})?(?=["'])/gi, follows: isPassword },
-  { kind: 'password', gate: ['psk'], pattern: /(?<![A-Za-z])psk[ \t]{0,4}[=:][ \t]{0,4}/gi, follows: isPassword },
-  { kind: 'password', gate: ['requirepass', 'masterauth'], pattern: new RegExp(`(?:requirepass|masterauth)${flagEnd}`, 'g'), follows: isPassword },
+  { kind: 'password', gate: ['psk'], pattern: /(?<![A-Za-z])psk(?:[ \t]{0,4}[=:][ \t]{0,4}|[ \t]{1,4}(?=["']))/gi, follows: isPassword },
+  { kind: 'password', gate: ['requirepass', 'masterauth', 'bindpw', 'rootpw', 'wpa-psk'], pattern: new RegExp(`(?:requirepass|masterauth|bindpw|rootpw|wpa-psk)${flagEnd}`, 'g'), follows: isPassword },
   { kind: 'password-hash', gate: ['$1$', '$5$', '$6$', '$y$', '$2a$', '$2b$', '$2y$', '$argon2'], pattern: /\$(?:[156y]|2[aby]|argon2(?:id|i|d))\$[A-Za-z0-9./+=,$-]{20,512}/g },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})${suffix}(?:${toBlock}|${toValue}|${assigns})`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})(?:${toContent})`, 'gi'), follows: isUnlikeName },
+  { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})(?:${toContent})`, 'gi'), follows: isBareToken },
   { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)["']?[ \t]{0,4}[:=][ \t]{0,4}(?=["'])/gi, follows: isShortPassword },
   { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)[ \t]{0,4}[:=][ \t]{0,4}(?=[\w!#$%&*+?@^~-]{6,128}(?:[\s,;.]|$))/gi, follows: isUnlikeName },
   { kind: 'password', gate: [':5432:', ':5433:', ':6432:', ':*:'], pattern: /^(?:[\w.-]{1,255}|\*):(?:\d{4,5}|\*):(?:[\w-]{1,63}|\*):[\w.@-]{1,63}:(?<secret>\S{3,256})$/gmd },
@@ -228,11 +233,6 @@ function isGiven(value: string): boolean {
 /** `ada:password` for `chpasswd`, or a password alone. */
 function isPiped(secret: string): boolean {
   return isGiven(secret.slice(secret.indexOf(':') + 1))
-}
-
-/** Judges what may as well be a word, a version or a place in code. */
-function isUnlikeName(value: string): boolean {
-  return !looksLikeName(value) && isShortPassword(value)
 }
 
 /** Judges what only stands behind a name, as in `use API key …`. */

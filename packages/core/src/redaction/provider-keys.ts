@@ -114,6 +114,21 @@ export const providerKeys: readonly Detector[] = [
   { kind: 'plaid', gate: ['access-'], pattern: /access-(?:sandbox|development|production)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g },
   { kind: 'together', gate: ['tgp_v1_'], pattern: /tgp_v1_[\w-]{40,50}/g },
   { kind: 'typeform', gate: ['tfp_'], pattern: /(?<![A-Za-z0-9])tfp_[\w.=-]{55,65}/g },
+  { kind: 'bitbucket', gate: ['ATBB'], pattern: /(?<![A-Za-z0-9+/])ATBB[A-Za-z0-9]{32}(?![A-Za-z0-9])/g },
+  { kind: 'context7', gate: ['ctx7sk-'], pattern: /ctx7sk-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g },
+  { kind: 'crates.io', gate: ['cio'], pattern: /(?<![A-Za-z0-9+/])cio[A-Za-z0-9]{32}(?![A-Za-z0-9])/g, accept: isLongOrUnlikeName },
+  { kind: 'discord', gate: [], pattern: /(?<![\w-])[MNO][A-Za-z0-9_-]{23,27}\.[\w-]{6}\.[\w-]{27,38}(?![\w-])/g },
+  { kind: 'dropbox', gate: ['sl.'], pattern: /(?<![A-Za-z0-9])sl\.(?:u\.)?[\w=-]{120,65536}/g },
+  { kind: 'duffel', gate: ['duffel_'], pattern: /duffel_(?:live|test)_[\w=-]{43}/g },
+  { kind: 'flutterwave', gate: ['FLWSECK'], pattern: /FLWSECK(?:_TEST)?-[0-9a-h]{12,40}(?:-X)?(?![\w-])/g },
+  { kind: 'mailersend', gate: ['mlsn.'], pattern: /(?<![A-Za-z0-9])mlsn\.[0-9a-f]{64}/g },
+  { kind: 'matrix', gate: ['syt_'], pattern: /(?<![A-Za-z0-9])syt_[\w=+/-]{1,340}_[A-Za-z]{20}_[A-Za-z0-9]{6}(?![A-Za-z0-9])/g },
+  { kind: 'mollie', gate: ['live_', 'test_'], pattern: /(?<![A-Za-z0-9_])(?:live|test)_[A-Za-z0-9]{30}(?![A-Za-z0-9_])/g, accept: isLongOrUnlikeName },
+  { kind: 'sonarqube', gate: ['squ_', 'sqp_', 'sqa_'], pattern: /(?<![A-Za-z0-9])sq[upa]_[0-9a-f]{40}(?![0-9a-f])/g },
+  { kind: 'telnyx', gate: ['KEY0'], pattern: /(?<![A-Za-z0-9])KEY0[0-9A-F]{31}_[A-Za-z0-9]{22}/g },
+  { kind: 'twitch', gate: ['oauth:'], pattern: /(?<![A-Za-z0-9])oauth:(?<secret>[0-9a-z]{30})(?![0-9A-Za-z])/gd },
+  { kind: 'twitter', gate: ['AAAAAAAAAAAAAAAAAAAA'], pattern: /(?<![A-Za-z0-9+/])A{20,23}[A-Za-z0-9%]{80,100}(?![A-Za-z0-9+/%])/g, accept: isLongOrUnlikeName },
+  { kind: 'yandex', gate: ['AQVN'], pattern: /(?<![A-Za-z0-9+/])AQVN[\w-]{35,38}(?![\w-])/g },
 ]
 
 /** Whether a key in base64, as Kubernetes keeps them, is no public one. */
