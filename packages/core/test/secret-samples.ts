@@ -551,6 +551,8 @@ export const inContext: SecretSample[] = [
     'new PasswordAuthentication("ada", "hunter22".toCharArray())',
     'DriverManager.getConnection(url, "ada", "hunter22")',
     'bcrypt.hashpw(b"hunter22", bcrypt.gensalt())',
+    'admin_password = <<EOT\nhunter22\nEOT',
+    'creds: ada / hunter22',
     'bindpw hunter22',
     'rootpw hunter22',
     'wpa-psk hunter22',

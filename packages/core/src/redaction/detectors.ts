@@ -32,8 +32,9 @@ const toValue =
 /** From the name to the content of an element that has it, as in Android's resources and the property lists of Apple. */
 const toContent =
   '(?<=<(?:string|entry|property|param|setting|value|prop)[ \\t][^<>\\n]{0,80}(?:name|key)="[^"<>\\n]{1,80})"[^<>\\n]{0,80}>|(?<=<key>[^<>\\n]{1,80})</key>\\s{0,40}<string>'
-/** From the name to a block of YAML. */
-const toBlock = '["\'`]?[ \\t]{0,4}:[ \\t]{0,4}[|>][+-]?[ \\t]{0,4}\\r?\\n[ \\t]{1,40}'
+/** From the name to a block of YAML, or to the text of a here-document. */
+const toBlock =
+  '["\'`]?[ \\t]{0,4}(?::[ \\t]{0,4}[|>][+-]?[ \\t]{0,4}\\r?\\n[ \\t]{1,40}|[:=][ \\t]{0,4}<<[-~]?["\']?\\w{1,32}["\']?\\r?\\n[ \\t]{0,40})'
 /** What a secret is for, between its name and its value. */
 const fewWords = '[^"\'`=:.;\\n]{1,40}'
 /** Behind a number that is no part of a version, a quantity or a time. */
@@ -75,9 +76,9 @@ const recoveryCode =
 const mnemonic = '(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8}'
 const mnemonicNames = '(?:mnemonic|(?:seed|recovery|backup)[ _-]?(?:phrase|words))s?'
 /** What an account and its password stand behind, divided by a colon or a slash. */
-const account = 'credentials?|basic[ _-]?auth|(?:log|sign)[ -]?in|user(?:name)?[:/]pass(?:word)?'
+const account = 'cred(?:ential)?s?|basic[ _-]?auth|(?:log|sign)[ -]?in|user(?:name)?[:/]pass(?:word)?'
 const accountGate = [
-  'credential',
+  'cred',
   'auth',
   'login',
   'log in',
