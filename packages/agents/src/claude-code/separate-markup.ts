@@ -44,6 +44,7 @@ const notificationTrailer = /^\s*Read the output file to retrieve the result: \S
 const messageLead = /(?:^|\n)Another Claude session sent a message(?: while you were working)?:\s*$/
 const messageTrailer =
   /^\s*(?:This came from another Claude session|That ["“]other Claude session["”] is)[^\n]*(?:\n[^\n]+)*/
+const longestTrailer = 4096
 const isIdle = /^\s*\{"type":"idle_notification"/
 
 /**
@@ -54,41 +55,48 @@ export function separateMarkup(text: string): SeparatedText {
   if (!text.includes('<')) return { said: text, outputs: [], messages: [] }
 
   const findTag = tagFinder(text)
-  const kept: string[] = []
-  const printed: string[] = []
-  const messages: string[] = []
-  let command: { name?: string; args?: string } | null = null
+  const parts: Parts = { kept: [], printed: [], messages: [], command: {} }
+  const { kept, printed, messages, command } = parts
   let position = 0
-
   for (let tag = findTag(0); tag !== null; tag = findTag(position)) {
     kept.push(text.slice(position, tag.start))
-    position = tag.end
-    if (tag.name === 'local-command-stdout') printed.push(withoutHookNotes(tag.body))
-    else if (outputs.has(tag.name)) printed.push(tag.body)
-    else if (tag.name === 'bash-input') kept.push(`! ${tag.body.trim()}`)
-    else if (tag.name === 'user-memory-input') kept.push(`# ${tag.body.trim()}`)
-    else if (tag.name === 'command-name' || tag.name === 'command-args') {
-      command ??= {}
-      if (tag.name === 'command-name') command.name = tag.body.trim()
-      else command.args = tag.body.trim()
-    } else if (tag.name === 'task-notification') {
-      const trailer = notificationTrailer.exec(text.slice(position, position + 4096))?.[0] ?? ''
-      position += trailer.length
-      printed.push([summaryOf(tag.body), trailer.trim()].filter((part) => part !== '').join('\n'))
-    } else if (messageTags.has(tag.name)) {
-      kept.push((kept.pop() ?? '').replace(messageLead, ''))
-      position += messageTrailer.exec(text.slice(position, position + 4096))?.[0].length ?? 0
-      if (!isIdle.test(tag.body)) messages.push(tag.body.trim())
-    }
+    position = tag.end + putTag(tag, text.slice(tag.end, tag.end + longestTrailer), parts)
   }
   kept.push(text.slice(position))
 
   const rest = position === 0 ? text : kept.join('').trim()
   return {
-    said: [command === null ? '' : asTyped(command), rest].filter((part) => part !== '').join('\n\n'),
+    said: [asTyped(command), rest].filter((part) => part !== '').join('\n\n'),
     outputs: printed.map((output) => output.trim()).filter((output) => output !== ''),
     messages,
   }
+}
+
+interface Parts {
+  kept: string[]
+  printed: string[]
+  messages: string[]
+  command: { name?: string; args?: string }
+}
+
+/** Puts a tag where it belongs; returns how many characters after it the host wrote with it. */
+function putTag({ name, body }: Tag, after: string, { kept, printed, messages, command }: Parts): number {
+  if (name === 'command-name') command.name = body.trim()
+  else if (name === 'command-args') command.args = body.trim()
+  else if (name === 'bash-input') kept.push(`! ${body.trim()}`)
+  else if (name === 'user-memory-input') kept.push(`# ${body.trim()}`)
+  else if (name === 'local-command-stdout') printed.push(withoutHookNotes(body))
+  else if (outputs.has(name)) printed.push(body)
+  else if (name === 'task-notification') {
+    const trailer = notificationTrailer.exec(after)?.[0] ?? ''
+    printed.push([summaryOf(body), trailer.trim()].filter((part) => part !== '').join('\n'))
+    return trailer.length
+  } else if (messageTags.has(name)) {
+    kept.push((kept.pop() ?? '').replace(messageLead, ''))
+    if (!isIdle.test(body)) messages.push(body.trim())
+    return messageTrailer.exec(after)?.[0].length ?? 0
+  }
+  return 0
 }
 
 /** In a terminal the host makes each line grey. */

@@ -45,39 +45,20 @@ export function toMessages(line: TranscriptLine, context: LineContext): Message[
   }
 }
 
-const asOutput = (block: ContentBlock): ContentBlock =>
-  block.type === 'text' ? { type: 'tool_result', toolUseId: '', content: block.text } : block
+const asText = (text: string): ContentBlock => ({ type: 'text', text })
+const asResult = (content: string): ContentBlock => ({ type: 'tool_result', toolUseId: '', content })
+const asOutput = (block: ContentBlock): ContentBlock => (block.type === 'text' ? asResult(block.text) : block)
 
 /** What the host says in the place of a person who stopped the agent. */
 const interruption = /^\[Request interrupted by user(?: for tool use)?\]$/
 
 function fromUserLine(line: TranscriptLine, content: unknown, context: LineContext): Message[] {
-  const results: ContentBlock[] = []
-  const said: ContentBlock[] = []
-  for (const block of toContentBlocks(content, context.skip)) {
-    if (block.type !== 'text') {
-      results.push(block)
-      continue
-    }
-    if (line.isMeta) continue
-    const separated = separateMarkup(block.text)
-    if (separated.said.trim() !== '') {
-      if (interruption.test(separated.said)) {
-        results.push({ type: 'tool_result', toolUseId: '', content: separated.said })
-      } else if (line.otherOrigin === undefined) said.push({ type: 'text', text: separated.said })
-      else if (!context.queue.onPrompt(separated.said)) {
-        results.push({ type: 'tool_result', toolUseId: '', content: separated.said })
-      }
-    }
-    for (const output of separated.outputs) {
-      results.push({ type: 'tool_result', toolUseId: '', content: output })
-    }
-    // A helper is asked by agents, a session by a person.
-    for (const message of separated.messages) {
-      if (context.isHelper) said.push({ type: 'text', text: message })
-      else results.push({ type: 'tool_result', toolUseId: '', content: message })
-    }
-  }
+  const blocks = toContentBlocks(content, context.skip)
+  const speech = blocks.map((block) =>
+    block.type === 'text' ? speechIn(block.text, line, context) : { said: [], results: [block] },
+  )
+  const said = speech.flatMap((each) => each.said)
+  const results = speech.flatMap((each) => each.results)
 
   const messages: Message[] = []
   if (results.length > 0) messages.push(messageOf(line, context, 'assistant', results))
@@ -89,6 +70,29 @@ function fromUserLine(line: TranscriptLine, content: unknown, context: LineConte
     messages.push(results.length > 0 ? { ...message, id: `${message.id}#said` } : message)
   }
   return messages
+}
+
+/** What was said in the person's role, and what the host, its commands and other agents told. */
+interface Speech {
+  said: ContentBlock[]
+  results: ContentBlock[]
+}
+
+function speechIn(text: string, line: TranscriptLine, { queue, isHelper }: LineContext): Speech {
+  if (line.isMeta) return { said: [], results: [] }
+  const { said, outputs, messages } = separateMarkup(text)
+  const speech: Speech = { said: [], results: [] }
+  if (interruption.test(said)) speech.results.push(asResult(said))
+  else if (said.trim() !== '') {
+    if (line.otherOrigin === undefined) speech.said.push(asText(said))
+    // What waited in the queue was told when it was put there.
+    else if (!queue.onPrompt(said)) speech.results.push(asResult(said))
+  }
+  speech.results.push(...outputs.map(asResult))
+  // A helper is asked by agents, a session by a person.
+  if (isHelper) speech.said.push(...messages.map(asText))
+  else speech.results.push(...messages.map(asResult))
+  return speech
 }
 
 function messageOf(

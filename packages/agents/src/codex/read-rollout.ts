@@ -12,7 +12,7 @@ import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
-import { repeatsPrompt } from '../reading/repeats-prompt.ts'
+import { createTitling } from '../reading/session-title.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
 import { identityIn, isOfHost } from './identity.ts'
 import { readPromptParts } from './prompt-parts.ts'
@@ -61,7 +61,7 @@ async function* readMessages(
   const newIdOf = createMessageIds()
   const failed = new Set<string>()
   const isLeftOut = linesOfOthers()
-  let isBegun = false
+  const noteFirst = createTitling(facts, name)
   // Only the line after it says that a message was a summary.
   let last: Message[] = []
   for await (const { value } of readJsonLines(path, skip)) {
@@ -81,10 +81,7 @@ async function* readMessages(
     const at = toInstant(value.timestamp)
     const id = item.before === null ? newIdOf(item.said) : idOf(item.before)
     const message = { id, ...item.said }
-    if (!isBegun && message.role === 'user') {
-      isBegun = true
-      if (name && !repeatsPrompt(name, toResultText(message.content))) facts.title = name
-    }
+    if (message.role === 'user') noteFirst(message.content)
     yield* last
     last = (ranCommand(message, commandFrame) ?? [message]).map((part) => {
       const content = part.content.map((block) => toToolBlock(block, failed))

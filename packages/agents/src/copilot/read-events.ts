@@ -3,7 +3,7 @@ import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message 
 import { asId, isRecord, toContentBlocks, toolName, toResultText } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
 import { firstValue, readJsonLines } from '../reading/read-json-lines.ts'
-import { repeatsPrompt } from '../reading/repeats-prompt.ts'
+import { createTitling } from '../reading/session-title.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
 import { withPastedText } from './pasted-text.ts'
 import { type SessionName, sessionName } from './session-name.ts'
@@ -40,7 +40,7 @@ async function* readMessages(
   name: SessionName | undefined,
 ): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
-  let isBegun = false
+  const noteFirst = createTitling(facts, name?.text, name?.isChosen)
   for await (const { number, value } of readJsonLines(path, skip)) {
     if (!isCopilotEvent(value)) {
       if (!isSilent(value)) skip(skippedKinds.notAMessage)
@@ -51,11 +51,7 @@ async function* readMessages(
     const content = toContent(await withWholePrompt(value, path, skip), skip)
     if (content.length === 0) continue
     const at = toInstant(value.timestamp)
-    if (!isBegun && isOfPerson(value)) {
-      isBegun = true
-      if (name?.isChosen || (name && !repeatsPrompt(name.text, toResultText(content))))
-        facts.title = name.text
-    }
+    if (isOfPerson(value)) noteFirst(content)
     yield {
       id: asId(value.id) ?? `line-${number}`,
       role: isOfPerson(value) ? 'user' : 'assistant',

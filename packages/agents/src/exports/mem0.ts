@@ -31,12 +31,8 @@ export function mem0Document(value: unknown): Document | null {
   const isAnswer = isRecord(value) && Array.isArray(value.results)
   const items: unknown = isAnswer ? value.results : value
   if (!Array.isArray(items)) return null
-  const isMemory = (item: unknown): boolean => {
-    if (!isRecord(item) || text(item.id) === undefined || textOf(item) === undefined) return false
-    // A plain list of objects with an id and a text may be anything, unless they have a member typical of mem0.
-    return isAnswer || text(item.memory) !== undefined || Object.keys(item).some((name) => marks.has(name))
-  }
-  if (!items.some(isMemory)) return null
+  // A plain list of objects with an id and a text may be anything, unless they have a member typical of mem0.
+  if (!items.some((item) => isMemory(item) && (isAnswer || isMarked(item)))) return null
   const relations = isAnswer && Array.isArray(value.relations) ? value.relations : []
   return { items, relations }
 }
@@ -93,6 +89,12 @@ export function readMem0({ items, relations }: Document, now: number): MemoryExp
   })
   return { format: 'mem0', records: [...memories, ...edges], skipped }
 }
+
+const isMemory = (item: unknown): item is Record<string, unknown> =>
+  isRecord(item) && text(item.id) !== undefined && textOf(item) !== undefined
+
+const isMarked = (item: Record<string, unknown>): boolean =>
+  text(item.memory) !== undefined || Object.keys(item).some((name) => marks.has(name))
 
 const textOf = (item: Record<string, unknown>): string | undefined =>
   [item.memory, item.data, item.text, item.content].map(text).find((said) => said !== undefined)

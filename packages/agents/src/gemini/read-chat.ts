@@ -101,15 +101,17 @@ async function* linesOf(path: string, facts: ConversationFacts): AsyncGenerator<
   for await (const { value } of readJsonLines(path, skip)) {
     if (!isRecord(value)) skip(skippedKinds.notAMessage)
     else if (isChatMessage(value)) said.add(value)
-    else {
-      const noted = isRecord(value.$set) ? value.$set : value
-      takeOver(noted, facts)
-      for (const each of Array.isArray(noted.messages) ? noted.messages : [])
-        if (isChatMessage(each)) context.add(each)
-    }
+    else for (const each of messagesNoted(value, facts)) context.add(each)
   }
   // After a compression the host logs the context again, which was said before: it is read only as a last resort.
   yield* said.isEmpty() ? context.messages() : said.messages()
+}
+
+/** The messages in a line that notes something of the whole chat, which is taken over. */
+function messagesNoted(line: Record<string, unknown>, facts: ConversationFacts): ChatMessage[] {
+  const noted = isRecord(line.$set) ? line.$set : line
+  takeOver(noted, facts)
+  return Array.isArray(noted.messages) ? noted.messages.filter(isChatMessage) : []
 }
 
 function* documentOf(messages: readonly unknown[], facts: ConversationFacts): Generator<Message, void> {

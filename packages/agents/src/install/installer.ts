@@ -131,43 +131,57 @@ function takeBack(
   const entry = receipt.find(path)
   if (!entry && leadsNowhere(path)) return { path, status: 'absent' }
   const now = readBytes(path)
-  const put = (bytes: Buffer | string | null, status: FileOutcome['status']): FileOutcome => {
-    if (dryRun) return { path, status: bytes === null ? 'removed' : status }
-    if (bytes === null) rmSync(path, { force: true })
-    else {
-      createFolder(dirname(path))
-      replaceBytes(path, bytes, now)
-    }
-    receipt.done(path)
-    return { path, status: bytes === null ? 'removed' : status }
+  const original = (): Buffer | null => (entry ? receipt.originalOf(entry) : null)
+  const { bytes, ...outcome } =
+    now === null
+      ? whereGone(path, edit?.own ? original() : null)
+      : entry && digest(now) === entry.written
+        ? put(path, original(), 'restored')
+        : withoutOurs(path, now, edit, { isNoted: entry !== undefined, original })
+  if (dryRun || outcome.status === 'refused') return outcome
+  if (bytes === null) rmSync(path, { force: true })
+  else if (bytes !== undefined) {
+    createFolder(dirname(path))
+    replaceBytes(path, bytes, now)
   }
-  const givenUp = entry && edit?.own ? receipt.originalOf(entry) : null
-  if (now === null) {
-    if (givenUp !== null) return put(givenUp, 'restored')
-    if (entry && !dryRun) receipt.done(path)
-    return { path, status: 'absent' }
-  }
-  if (entry && digest(now) === entry.written) return put(receipt.originalOf(entry), 'restored')
-  if (!entry && !/recall/i.test(now.toString('latin1'))) return { path, status: 'absent' }
+  receipt.done(path)
+  return outcome
+}
+
+/** An outcome, and what it writes: `null` removes the file, `undefined` leaves it as it is. */
+type Undoing = FileOutcome & { bytes?: Buffer | string | null }
+
+const put = (path: string, bytes: Buffer | string | null, status: FileOutcome['status']): Undoing => ({
+  path,
+  status: bytes === null ? 'removed' : status,
+  bytes,
+})
+
+/** @param givenUp the file in whose place one of ours was put */
+const whereGone = (path: string, givenUp: Buffer | null): Undoing =>
+  givenUp === null ? { path, status: 'absent' } : put(path, givenUp, 'restored')
+
+/** What becomes of a file that somebody changed since, or of which nothing is noted. */
+function withoutOurs(
+  path: string,
+  now: Buffer,
+  edit: FileEdit | undefined,
+  { isNoted, original }: { isNoted: boolean; original: () => Buffer | null },
+): Undoing {
+  if (!isNoted && !/recall/i.test(now.toString('latin1'))) return { path, status: 'absent' }
   const text = textOf(now) ?? ''
   // A file that this version would not edit: only what stands between marks is known to be ours.
   const left = (edit ?? markedBlock(path, '')).remove(text)
-  if (!edit && left === text)
-    throw new CannotEdit('it was changed since, and what was put into it is not known any more')
-  if (left === text) {
-    if (givenUp !== null) return changedInPlaceOfTheirs(path)
-    if (entry && !dryRun) receipt.done(path)
-    const isTheirs = entry !== undefined && edit?.own === true
-    return isTheirs
-      ? {
-          path,
-          status: 'kept',
-          reason: 'it was changed since recall wrote it: delete it if you do not need it',
-        }
-      : { path, status: 'absent' }
-  }
   // A file that was there before the installation is not removed, even if only our part is left in it.
-  return put(left === null && entry?.original !== undefined ? receipt.originalOf(entry) : left, 'edited')
+  if (left !== text) return put(path, left ?? original(), 'edited')
+  if (!edit) throw new CannotEdit('it was changed since, and what was put into it is not known any more')
+  if (!edit.own || !isNoted) return { path, status: 'absent' }
+  if (original() !== null) return changedInPlaceOfTheirs(path)
+  return {
+    path,
+    status: 'kept',
+    reason: 'it was changed since recall wrote it: delete it if you do not need it',
+  }
 }
 
 /** Neither the file that a person gave up may be lost, nor what they wrote into ours since. */

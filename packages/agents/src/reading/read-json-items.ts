@@ -114,8 +114,7 @@ function createListScanner(): (byte: number, at: number) => Place {
   let list: 'ahead' | 'open' | 'closed' = 'ahead'
   let inItem = false
   let depth = 0
-  let inString = false
-  let escaped = false
+  const string = createStringScanner()
 
   const scanAhead = (byte: number, at: number): Place => {
     if (byte === openList) list = 'open'
@@ -131,21 +130,35 @@ function createListScanner(): (byte: number, at: number) => Place {
   }
 
   return (byte, at) => {
-    if (inString) {
-      if (escaped) escaped = false
-      else if (byte === backslash) escaped = true
-      else if (byte === quote) inString = false
-      return 'inside'
-    }
+    if (string.takes(byte)) return 'inside'
     if (list === 'ahead') return scanAhead(byte, at)
     if (list === 'closed') return 'beyond'
     if (depth === 0 && (byte === comma || byte === closeList)) return scanEnd(byte)
     if (!inItem && isSpace(byte)) return 'between'
-    if (byte === quote) inString = true
+    if (byte === quote) string.begin()
     else if (byte === openObject || byte === openList) depth++
     else if (byte === closeObject || byte === closeList) depth--
     const place = inItem ? 'inside' : 'begins'
     inItem = true
     return place
+  }
+}
+
+/** Knows which bytes stand in a string of JSON. */
+function createStringScanner() {
+  let isOpen = false
+  let isEscaped = false
+  return {
+    begin(): void {
+      isOpen = true
+    },
+    /** Whether the next byte belongs to a string that has begun, as the quote that ends it does. */
+    takes(byte: number): boolean {
+      if (!isOpen) return false
+      if (isEscaped) isEscaped = false
+      else if (byte === backslash) isEscaped = true
+      else if (byte === quote) isOpen = false
+      return true
+    },
   }
 }

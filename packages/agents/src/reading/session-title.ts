@@ -1,0 +1,19 @@
+import type { ContentBlock, ConversationFacts } from '@recall/core'
+import { toResultText } from './content-blocks.ts'
+
+/**
+ * Takes the name of a session for its title once the first prompt is known. Hosts that have no name yet take the
+ * prompt, in one line, or cut: that says nothing more, unless a person chose it.
+ */
+export function createTitling(facts: ConversationFacts, name: string | undefined, isChosen = false) {
+  let isBegun = false
+  return (prompt: ContentBlock[]): void => {
+    if (!isBegun && name && (isChosen || !repeatsPrompt(name, toResultText(prompt)))) facts.title = name
+    isBegun = true
+  }
+}
+
+const repeatsPrompt = (name: string, prompt: string): boolean =>
+  inOneLine(prompt).startsWith(inOneLine(name.trim().replace(/(?:…|\.\.\.)$/, '')))
+
+const inOneLine = (text: string): string => text.trim().replaceAll(/\s+/g, ' ')
