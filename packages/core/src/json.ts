@@ -34,28 +34,33 @@ export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValu
     if (!Number.isFinite(value)) throw new TypeError(`${path} is ${value}, which JSON cannot hold`)
     return Object.is(value, -0) ? 0 : value
   }
-  // Most values within another hold no more, and need no path: to name it for each costs more than all else.
-  const isLeaf = (inner: unknown): inner is JsonValue => depth < maxJsonDepth && isPlain(inner)
-  if (Array.isArray(value)) {
-    const copy: JsonValue[] = []
-    // By index, so that a hole of a sparse array is refused: JSON would turn it into null.
-    for (let i = 0; i < value.length; i++) {
-      const item: unknown = value[i]
-      copy.push(isLeaf(item) ? item : toJsonValue(item, `${path}[${i}]`, depth + 1))
-    }
-    return copy
-  }
-  if (isJsonObject(value)) {
-    const copy: JsonObject = {}
-    for (const [key, member] of Object.entries(value) as [string, unknown][]) {
-      if (member === undefined) continue
-      setMember(copy, key, isLeaf(member) ? member : toJsonValue(member, `${path}.${key}`, depth + 1))
-    }
-    return copy
-  }
+  if (Array.isArray(value)) return toJsonArray(value, path, depth)
+  if (isJsonObject(value)) return toJsonObject(value, path, depth)
   if (value instanceof Date)
     throw new TypeError(`${path} is a Date: give its toISOString(), or its getTime() for a time in metadata`)
   throw new TypeError(`${path} is ${describe(value)}, which JSON cannot hold`)
+}
+
+/** Most values within another hold no more, and need no path: to name it for each costs more than all else. */
+const isLeaf = (inner: unknown, depth: number): inner is JsonValue => depth < maxJsonDepth && isPlain(inner)
+
+function toJsonArray(list: readonly unknown[], path: string, depth: number): JsonValue[] {
+  const copy: JsonValue[] = []
+  // By index, so that a hole of a sparse array is refused: JSON would turn it into null.
+  for (let i = 0; i < list.length; i++) {
+    const item = list[i]
+    copy.push(isLeaf(item, depth) ? item : toJsonValue(item, `${path}[${i}]`, depth + 1))
+  }
+  return copy
+}
+
+function toJsonObject(object: object, path: string, depth: number): JsonObject {
+  const copy: JsonObject = {}
+  for (const [key, member] of Object.entries(object) as [string, unknown][]) {
+    if (member === undefined) continue
+    setMember(copy, key, isLeaf(member, depth) ? member : toJsonValue(member, `${path}.${key}`, depth + 1))
+  }
+  return copy
 }
 
 /** Assigning `__proto__` would set the prototype; defining it keeps it an ordinary member. */

@@ -46,6 +46,7 @@ export interface EntryFactory {
 /** Turns a write into an entry before a store sees it: checks, redacts, embeds or encrypts it and sets its times. */
 export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
   const { schemas, embedder, sealer, defaultTtl } = options
+  const model = embedder?.model ?? 'custom'
   const redactor = createRedactor(options.redact, options.onRedaction)
 
   const checkPossible = (store: MemoryStore, address: Address, wanted: WriteOptions): void => {
@@ -55,6 +56,9 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
     if (encrypt && (embedding || text)) throw encryptedYetIndexed(address)
     if (embedding && embedder) checkLength(embedding, embedder, address)
   }
+
+  const textsToEmbed = ({ text, type }: Pick<Entry, 'text' | 'type'>): readonly string[] =>
+    embedder && text !== '' ? embeddedTexts(text, type === conversationType) : []
 
   return {
     async draft(store, address, value, given, now) {
@@ -70,28 +74,24 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
       // Words and vectors would give away what the ciphertext hides.
       const text = wanted.index === false || isSealed ? '' : (clean.text ?? searchableText(clean.value))
       const foundBy = { text, type: clean.type ?? statedType(clean.value) }
-      // Whole milliseconds, as not every store keeps parts of one.
-      const ttl = Math.ceil(wanted.ttl ?? defaultTtl[scope] ?? Number.POSITIVE_INFINITY)
       const isFoundByMeaning = store.capabilities.semantic && wanted.index !== false
-      const own = isFoundByMeaning ? wanted.embedding : undefined
+      const own = isFoundByMeaning && wanted.embedding ? embeddingOf(model, [wanted.embedding]) : null
       const entry = {
         namespace: address.namespace,
         scope,
         key,
         value: isSealed ? await sealer.seal(address, clean.value) : clean.value,
         ...foundBy,
-        tags: clean.tags.length > 1 ? [...new Set(clean.tags)] : [...clean.tags],
+        tags: [...new Set(clean.tags)],
         createdAt: now,
         updatedAt: now,
         accessedAt: now,
         accessCount: 0,
-        ttl: Number.isFinite(ttl) ? ttl : null,
-        expiresAt: Number.isFinite(ttl) ? now + ttl : null,
+        ...expiryOf(wanted.ttl ?? defaultTtl[scope], now),
         encrypted: isSealed,
-        embedding: own ? { model: embedder?.model ?? 'custom', vector: own } : null,
+        embedding: own,
       }
-      const needsVectors = isFoundByMeaning && !own && embedder && text !== ''
-      return { entry, unembedded: needsVectors ? embeddedTexts(text, foundBy.type === conversationType) : [] }
+      return { entry, unembedded: isFoundByMeaning && !own ? textsToEmbed(foundBy) : [] }
     },
 
     async embed(drafts) {
@@ -100,20 +100,30 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
       const vectors = await embedTexts(embedder, texts, 'document')
       return drafts.map(({ entry, unembedded }) => {
         const ofEntry = vectors.splice(0, unembedded.length)
-        return ofEntry.length === 0 ? entry : { ...entry, embedding: embeddingOf(embedder.model, ofEntry) }
+        return ofEntry.length === 0 ? entry : { ...entry, embedding: embeddingOf(model, ofEntry) }
       })
     },
   }
 }
 
+/** In whole milliseconds, as not every store keeps parts of one. */
+function expiryOf(ttl: number | undefined, now: number): Pick<Entry, 'ttl' | 'expiresAt'> {
+  const whole = Math.ceil(ttl ?? Number.POSITIVE_INFINITY)
+  return Number.isFinite(whole) ? { ttl: whole, expiresAt: now + whole } : { ttl: null, expiresAt: null }
+}
+
 /** The normalised sum of the units' vectors, and each of them when there are several. */
-function embeddingOf(model: string, vectors: readonly Float32Array[]): Entry['embedding'] {
+function embeddingOf(model: string, vectors: readonly ArrayLike<number>[]): Entry['embedding'] {
   const [first] = vectors
   if (!first) return null
-  if (vectors.length === 1) return { model, vector: [...first] }
+  if (vectors.length === 1) return { model, vector: Array.from(first) }
   const sum = Array.from(first, (_, i) => vectors.reduce((total, vector) => total + (vector[i] as number), 0))
   const length = Math.hypot(...sum) || 1
-  return { model, vector: sum.map((value) => value / length), units: vectors.map((vector) => [...vector]) }
+  return {
+    model,
+    vector: sum.map((value) => value / length),
+    units: vectors.map((vector) => Array.from(vector)),
+  }
 }
 
 const noOptions: WriteOptions = {}

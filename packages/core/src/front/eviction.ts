@@ -1,6 +1,6 @@
 import { isMemoryError, MemoryErrorCode } from '../errors.ts'
 import { jsonBytes } from '../json.ts'
-import type { Entry, MemoryStore, Place } from '../memory-store.ts'
+import type { Entry, Found, MemoryStore, Place } from '../memory-store.ts'
 import { windowNotesKey } from '../session-keys.ts'
 import { addressOf, asRead } from '../stores/entry-identity.ts'
 
@@ -41,19 +41,25 @@ export async function evictLeastRecent(
     if (!dryRun) bytes = (await store.stats(place)).bytes
     const page = list.filter(({ entry }) => !kept.has(entry.key))
     if (page.length === 0) break
-    const chosen: Entry[] = []
-    let freed = 0
-    for (const { entry } of page) {
-      if (bytes - freed <= target) break
-      freed += jsonBytes(entry.value)
-      chosen.push(entry)
-    }
+    const chosen = firstOf(page, bytes - target)
     const removed = dryRun ? chosen : await removeUnchanged(store, chosen)
     for (const entry of removed) bytes -= jsonBytes(entry.value)
     for (const entry of chosen) if (!removed.includes(entry)) kept.add(entry.key)
     evicted += removed.length
   }
   return evicted
+}
+
+/** The first entries that hold so many bytes together, or all. */
+function firstOf(page: readonly Found[], bytes: number): Entry[] {
+  const chosen: Entry[] = []
+  let left = bytes
+  for (const { entry } of page) {
+    if (left <= 0) break
+    left -= jsonBytes(entry.value)
+    chosen.push(entry)
+  }
+  return chosen
 }
 
 async function liveBytes(store: MemoryStore, place: Place, now: number): Promise<number> {

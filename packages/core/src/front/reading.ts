@@ -78,19 +78,16 @@ export function createReading({ schemas, embedder, sealer, cached, clock }: Read
       if (includeArchived && !store.cold) throw noArchive(store, address.scope)
       const now = clock()
       const reads = includeMetadata || decrypt === false ? undefined : cached
-      const known = (await reads?.read(store, address, now)) ?? null
-      const found = known ?? (await (reads ? reads.load(store, address, now) : store.get(address, now)))
-      const archived = found || !includeArchived ? null : await store.cold?.get(address, now)
-      // It may have been restored between the two looks.
-      const kept = found ?? (includeArchived && !archived ? await store.get(address, now) : null)
-      const entry = kept ?? archived
+      const known = await reads?.read(store, address, now)
+      if (known) return valueIn(known)
+      const { entry, archived } = await look(store, address, now, { reads, includeArchived })
       if (!entry) return null
       const value = decrypt === false ? entry.value : await valueIn(entry)
-      if (kept && !known) await store.touch([address], now)
+      if (!archived) await store.touch([address], now)
       if (!includeMetadata) return value
-      return kept
-        ? { value, metadata: entryMetadata(accessed(kept, now)) }
-        : { value, metadata: entryMetadata(entry), archived: true }
+      return archived
+        ? { value, metadata: entryMetadata(entry), archived }
+        : { value, metadata: entryMetadata(accessed(entry, now)) }
     },
 
     async readAll<T>(store: MemoryStore, place: Place, keys: readonly string[]) {
@@ -137,6 +134,21 @@ export function createReading({ schemas, embedder, sealer, cached, clock }: Read
 }
 
 const noOptions: ReadOptions = {}
+
+/** The entry where it was written or, if that is wanted, where it was archived. */
+async function look(
+  store: MemoryStore,
+  address: Address,
+  now: number,
+  { reads, includeArchived }: { reads: CachedReads | undefined; includeArchived: boolean | undefined },
+): Promise<{ entry: Entry | null; archived?: true }> {
+  const kept = await (reads ? reads.load(store, address, now) : store.get(address, now))
+  if (kept || !includeArchived) return { entry: kept }
+  const archived = await store.cold?.get(address, now)
+  if (archived) return { entry: archived, archived: true }
+  // It may have been restored between the two looks.
+  return { entry: await store.get(address, now) }
+}
 
 /** Concurrent reads of one batch. */
 const readsAtOnce = 64

@@ -209,18 +209,6 @@ function isBasicCredential(secret: string): boolean {
   }
 }
 
-const passwordName = new RegExp(
-  `(?:${passwordNames}|${foreignPasswords})${suffix}$|(?:${accounts})[_-]?pass$`,
-  'i',
-)
-const tokenName = new RegExp(`(?:${tokenNames}|${foreignTokens})${suffix}$`, 'i')
-const recoveryMember = new RegExp(`${recoveryNames}$`, 'i')
-const recoveryValue = new RegExp(`^${recoveryCode}$`, 'i')
-const mnemonicMember = new RegExp(`${mnemonicNames}$`, 'i')
-const mnemonicValue = new RegExp(`^${mnemonic}$`)
-const appPasswordValue = new RegExp(`^${appPassword}$`)
-const sessionCookie = new RegExp(`^(?:${sessionCookies})$`, 'i')
-
 /** Not the type of a block, as in `resource "azurerm_key_vault_secret" "…" {`. */
 function isNoBlock(_: string, before: string): boolean {
   return !/\b(?:resource|data|ephemeral)[ \t]+"\w*$/.test(before)
@@ -244,22 +232,48 @@ function isBareToken(value: string): boolean {
 /** Whether the value of any cookie must be hidden. */
 export const isSecretCookie = (value: unknown): boolean => typeof value === 'string' && isSession(value)
 
-/** Whether the value of a member with this name must be hidden. */
-export function isSecretMember(
-  name: string,
-  value: string,
-): 'basic-auth' | 'cookie' | 'mnemonic' | 'password' | 'pin' | 'recovery-code' | 'secret' | undefined {
-  const evidence: Evidence = { quoted: true, environment: false }
-  if (/^(?:set-)?cookies?$/i.test(name)) return holdSession(value) ? 'cookie' : undefined
-  if (sessionCookie.test(name)) return isSession(value) ? 'cookie' : undefined
-  if (/^_?auth$/i.test(name)) return isBasicCredential(value) ? 'basic-auth' : undefined
-  if (recoveryMember.test(name)) return recoveryValue.test(value) ? 'recovery-code' : undefined
-  if (/^pin(?:[_-]?code)?$/i.test(name)) return /^\d{4,8}$/.test(value) ? 'pin' : undefined
-  if (mnemonicMember.test(name)) return mnemonicValue.test(value) ? 'mnemonic' : undefined
-  if (/^pass$|^pw$/i.test(name))
-    return isShortPassword(value) || appPasswordValue.test(value) ? 'password' : undefined
-  if (passwordName.test(name) || /_(?:PASS|PW)$/.test(name))
-    return isPassword(value, evidence) ? 'password' : undefined
-  if (!tokenName.test(name) || harmlessToken.test(name.replace(/tokens?$/i, ''))) return undefined
-  return isToken(value, evidence) ? 'secret' : undefined
+type MemberKind = 'basic-auth' | 'cookie' | 'mnemonic' | 'password' | 'pin' | 'recovery-code' | 'secret'
+
+const inQuotes: Evidence = { quoted: true, environment: false }
+
+/** What members are called that hold a secret. The first row of a name judges its value. */
+const secretMembers: readonly { kind: MemberKind; name: RegExp; accept: (value: string) => boolean }[] = [
+  { kind: 'cookie', name: /^(?:set-)?cookies?$/i, accept: holdSession },
+  { kind: 'cookie', name: new RegExp(`^(?:${sessionCookies})$`, 'i'), accept: isSession },
+  { kind: 'basic-auth', name: /^_?auth$/i, accept: isBasicCredential },
+  { kind: 'recovery-code', name: new RegExp(`${recoveryNames}$`, 'i'), accept: whole(recoveryCode, 'i') },
+  { kind: 'pin', name: /^pin(?:[_-]?code)?$/i, accept: whole('\\d{4,8}') },
+  { kind: 'mnemonic', name: new RegExp(`${mnemonicNames}$`, 'i'), accept: whole(mnemonic) },
+  { kind: 'password', name: /^pass$|^pw$/i, accept: isShortOrAppPassword },
+  { kind: 'password', name: /_(?:PASS|PW)$/, accept: isMemberPassword },
+  {
+    kind: 'password',
+    name: new RegExp(`(?:${passwordNames}|${foreignPasswords})${suffix}$|(?:${accounts})[_-]?pass$`, 'i'),
+    accept: isMemberPassword,
+  },
+  {
+    kind: 'secret',
+    name: new RegExp(`(?:${tokenNames}|${foreignTokens})${suffix}$`, 'i'),
+    accept: (value) => isToken(value, inQuotes),
+  },
+]
+
+/** What kind of secret the value of a member with this name is; `undefined` when it is none. */
+export function isSecretMember(name: string, value: string): MemberKind | undefined {
+  const row = secretMembers.find((each) => each.name.test(name))
+  if (!row || (row.kind === 'secret' && harmlessToken.test(name.replace(/tokens?$/i, '')))) return undefined
+  return row.accept(value) ? row.kind : undefined
+}
+
+function whole(pattern: string, flags?: string): (value: string) => boolean {
+  const anchored = new RegExp(`^(?:${pattern})$`, flags)
+  return (value) => anchored.test(value)
+}
+
+function isMemberPassword(value: string): boolean {
+  return isPassword(value, inQuotes)
+}
+
+function isShortOrAppPassword(value: string): boolean {
+  return isShortPassword(value) || whole(appPassword)(value)
 }
