@@ -8,7 +8,7 @@ it('the demo asks nothing, and leaves the agents of the machine as they are', as
   const home = join(shell.root, '.claude')
   mkdirSync(home)
   const { code, out } = await shell.run('demo')
-  const folder = /^ {2}(\S*recall-demo-\S+)$/m.exec(out)?.[1] as string
+  const folder = /^ {2}(.*recall-demo-\S+)$/m.exec(out)?.[1] as string
   onTestFinished(() => rmSync(folder, { recursive: true }))
   expect(code).toBe(0)
   expect(readdirSync(shell.root)).toEqual(['.claude'])

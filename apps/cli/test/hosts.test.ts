@@ -48,7 +48,7 @@ describe('init for hosts', () => {
     )
     expect(first.root).toBe(join(shell.root, '.recall'))
     expect(first.hosts.map(({ target }) => target)).toEqual(['claude', 'codex'])
-    expect(read(join(shell.root, '.claude/settings.json'))).toContain(
+    expect(read(join(shell.root, '.claude/settings.json')).replaceAll('\\"', '')).toContain(
       `hook session-start --root ${shell.root}/.recall`,
     )
     const once = filesIn(shell.root)
@@ -86,7 +86,7 @@ describe('init for hosts', () => {
   it('says how to find a memory that is not where all commands look', async () => {
     const elsewhere = temporaryFolder()
     const { out } = await createHome('none').run('init', elsewhere, '--layout', 'entity')
-    expect(out).toContain(`RECALL_ROOT=${elsewhere}`)
+    expect(out.replaceAll("'", '')).toContain(`RECALL_ROOT=${elsewhere}`)
     expect((await createHome().run('init', '--target', 'claude')).out).not.toContain('RECALL_ROOT')
   })
 

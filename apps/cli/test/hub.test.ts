@@ -225,7 +225,7 @@ it('the demo shows two agents on a hub of its own, and leaves nothing of the hub
   })
   const [, id] = /Saved as (RCL-\w{8})/.exec(stdout) ?? []
   expect(stdout).toContain(`source: Recall #${id}`)
-  const [, folder = ''] = /^ {2}(\S*recall-demo-\S+)$/m.exec(stdout) ?? []
+  const [, folder = ''] = /^ {2}(.*recall-demo-\S+)$/m.exec(stdout) ?? []
   expect(readdirSync(folder)).toEqual(expect.arrayContaining(['memory', 'learner.json', 'solver.json']))
   expect(readdirSync(folder)).not.toContain('hub')
   rmSync(folder, { recursive: true })

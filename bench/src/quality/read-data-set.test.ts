@@ -21,6 +21,8 @@ it('reads the times that data sets hold', () => {
   expect(parseTime('1:56 pm on 8 May, 2023')).toBe('2023-05-08T13:56:00.000Z')
   expect(parseTime('12:05 am on 1 June, 2023')).toBe('2023-06-01T00:05:00.000Z')
   expect(parseTime('29.12.2023, 22:42:04')).toBe('2023-12-29T22:42:04.000Z')
+  expect(parseTime('March-15-2024')).toBe('2024-03-15T00:00:00.000Z')
+  expect(parseTime('2023-05-20T02:21:09+0200')).toBe('2023-05-20T00:21:09.000Z')
   expect(parseTime('2023-05-20 (Sat) 02:21')).toBe('2023-05-20T02:21:00.000Z')
   expect(parseTime('one day')).toBeNull()
   expect(parseTime(null)).toBeNull()

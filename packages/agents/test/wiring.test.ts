@@ -150,7 +150,7 @@ describe('before it is wired, a person is told', () => {
   it('what to put into any other agent by hand', async () => {
     const notes = await notesOf('generic', {})
     expect(notes).toMatch(/"mcpServers":\{"recall":\{"command":"recall","args":\["mcp","--root",/)
-    expect(notes).toMatch(/recall hook session-start \S+ \S+ prints the context/)
-    expect(notes).toMatch(/recall hook session-end \S+ \S+ archives the transcript/)
+    expect(notes).toMatch(/recall hook session-start --root .+ prints the context/)
+    expect(notes).toMatch(/recall hook session-end --root .+ archives the transcript/)
   })
 })

@@ -8,6 +8,6 @@ export function parseTime(text: string | null | undefined): string | null {
     : dotted
       ? `${dotted[3]}-${dotted[2]}-${dotted[1]}${dotted[4]?.replace(',', '')}`
       : text.replace(/ \(\w+\) /, ' ')
-  const time = new Date(/[zZ]|[+-]\d\d:?\d\d$/.test(plain) ? plain : `${plain} UTC`)
+  const time = new Date(/[zZ]|:\d\d(?:\.\d+)?[+-]\d\d:?\d\d$/.test(plain) ? plain : `${plain} UTC`)
   return Number.isNaN(time.getTime()) ? null : time.toISOString()
 }
