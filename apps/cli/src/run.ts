@@ -1,4 +1,4 @@
-import { commands } from './commands.ts'
+import { type Command, commands } from './commands.ts'
 import { errorDocument, exitCodeOf, exitCodes, UsageError } from './exit-codes.ts'
 import { parseCommandLine } from './parse-command-line.ts'
 import { commandHelp, programHelp } from './terminal/help.ts'
@@ -39,12 +39,9 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
   const wanted = name === 'help' ? (rest[0] ?? '') : name
   const command = commands.find(({ name, alias }) => name === wanted || alias === wanted)
-  if (command && (name === 'help' || asksFor(rest, '--help', '-h'))) {
-    io.out(commandHelp(command))
-    return exitCodes.fine
-  }
-  if (wanted === '' || name === '-h' || name === '--help') {
-    io.out(programHelp(commands, description, examples))
+  const help = helpFor(name, rest, command)
+  if (help !== undefined) {
+    io.out(help)
     return name === '' ? exitCodes.wrongUse : exitCodes.fine
   }
   if (!command) {
@@ -59,6 +56,13 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     const code = fail(io, error, isJson && !isAnswered())
     return command.failsOpen ? exitCodes.fine : code
   }
+}
+
+/** The help that a command line asks for; that of the program where it says nothing at all. */
+function helpFor(name: string, rest: readonly string[], command: Command | undefined): string | undefined {
+  if (command) return name === 'help' || asksFor(rest, '--help', '-h') ? commandHelp(command) : undefined
+  const isAsked = ['', '-h', '--help'].includes(name) || (name === 'help' && !rest[0])
+  return isAsked ? programHelp(commands, description, examples) : undefined
 }
 
 /** Says what went wrong to people, and in JSON to who asked for that. @returns the exit code */

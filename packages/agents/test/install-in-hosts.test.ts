@@ -219,7 +219,9 @@ it('a hook beside which a person put another is brought up to date where it stan
   const commands = JSON.parse(readFileSync(path, 'utf8')).hooks.SessionStart.map(
     ({ hooks }: { hooks: { command: string }[] }) => hooks.map(({ command }) => command),
   )
-  expect(commands).toEqual([['mine', expect.stringMatching(/^\/opt\/recall hook session-start --root .*\.recall"?$/)]])
+  expect(commands).toEqual([
+    ['mine', expect.stringMatching(/^\/opt\/recall hook session-start --root .*\.recall"?$/)],
+  ])
   moved.uninstall()
   const left = { SessionStart: [{ hooks: [{ type: 'command', command: 'mine' }] }] }
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ hooks: left })

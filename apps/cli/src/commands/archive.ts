@@ -20,30 +20,43 @@ export async function archive(
   const { transcripts, unreadable } = await listTranscripts(io, paths)
   return withMemory(io, { ...options, create: true }, async (memory, store) => {
     const archiver = await createArchiver(memory, store, source, { lm: languageModel(io) })
-    const archived: ArchiveResult[] = []
-    const failed: { path: string; reason: string }[] = []
-    let formats: readonly string[] | undefined
-    const fail = (path: string, error: MemoryError): void => {
-      failed.push({ path, reason: error.message })
-      formats ??= formatsIn(error)
-      if (!options.json) io.err(`recall: not archived: ${printable(withoutFormats(error, path))}\n`)
-    }
-    for (const error of unreadable) fail(String(error.details?.path), error)
+    const report = createReport(io, options.json ?? false)
+    for (const error of unreadable) report.failed(String(error.details?.path), error)
     for (const path of transcripts) {
       try {
-        const result = await archiver(path)
-        archived.push(result)
-        if (!options.json) io.out(describe(result))
+        report.archived(await archiver(path))
       } catch (error) {
         // One bad file must not stop the others.
         if (!isMemoryError(error) || transcripts.length + unreadable.length === 1) throw error
-        fail(path, error)
+        report.failed(path, error)
       }
     }
-    if (formats && !options.json) io.err(`recall: it understands: ${formats.join('; ')}\n`)
-    if (options.json) io.out(`${JSON.stringify({ archived, ...(failed.length > 0 ? { failed } : {}) })}\n`)
-    return failed.length > 0 ? exitCodes.failed : exitCodes.fine
+    return report.end()
   })
+}
+
+/** Tells a person at once what became of each file, and a program all at the end. */
+function createReport(io: Io, isJson: boolean) {
+  const archived: ArchiveResult[] = []
+  const failed: { path: string; reason: string }[] = []
+  let formats: readonly string[] | undefined
+  return {
+    archived(result: ArchiveResult): void {
+      archived.push(result)
+      if (!isJson) io.out(describe(result))
+    },
+    failed(path: string, error: MemoryError): void {
+      failed.push({ path, reason: error.message })
+      formats ??= formatsIn(error)
+      if (!isJson) io.err(`recall: not archived: ${printable(withoutFormats(error, path))}\n`)
+    },
+    /** @returns the exit code */
+    end(): number {
+      if (formats && !isJson) io.err(`recall: it understands: ${formats.join('; ')}\n`)
+      if (isJson) io.out(`${JSON.stringify({ archived, ...(failed.length > 0 ? { failed } : {}) })}\n`)
+      return failed.length > 0 ? exitCodes.failed : exitCodes.fine
+    },
+  }
 }
 
 function describe({

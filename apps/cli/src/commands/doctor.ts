@@ -38,16 +38,18 @@ export async function doctor(
       ])
   const healthy = findings.every(({ ok }) => ok)
   if (options.json) io.out(`${JSON.stringify({ healthy, findings })}\n`)
-  else {
-    const colour = paint(io)
-    for (const { check, ok, message, problems, remedy, fixed } of findings) {
-      const mark = fixed ? colour.yellow('mended  ') : ok ? colour.green('ok      ') : colour.red('wrong   ')
-      const told = problems === undefined ? ` ${message}` : lines(firstFew(problems, 'problem'))
-      io.out(`${mark}${check}:${printable(told)}\n`)
-      if (!ok && remedy) io.out(`        → ${printable(remedy)}\n`)
-    }
-  }
+  else for (const finding of findings) io.out(describe(finding, paint(io)))
   return healthy ? exitCodes.fine : exitCodes.no
+}
+
+function describe(
+  { check, ok, message, problems, remedy, fixed }: Finding,
+  colour: ReturnType<typeof paint>,
+): string {
+  const mark = fixed ? colour.yellow('mended  ') : ok ? colour.green('ok      ') : colour.red('wrong   ')
+  const told = problems === undefined ? ` ${message}` : lines(firstFew(problems, 'problem'))
+  const advice = !ok && remedy ? `        → ${printable(remedy)}\n` : ''
+  return `${mark}${check}:${printable(told)}\n${advice}`
 }
 
 const lines = (problems: readonly string[]): string =>

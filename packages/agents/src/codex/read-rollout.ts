@@ -64,31 +64,41 @@ async function* readMessages(
   const noteFirst = createTitling(facts, name)
   // Only the line after it says that a message was a summary.
   let last: Message[] = []
-  for await (const { value } of readJsonLines(path, skip)) {
-    if (!isRecord(value) || !isRecord(value.payload)) {
-      skip(skippedKinds.notAMessage)
-      continue
-    }
+  for await (const value of linesIn(path, skip)) {
     const { payload } = value
     if (isLeftOut(value, payload)) continue
     if (typeof payload.cwd === 'string') facts.project ??= payload.cwd
-    const failure = value.type === 'event_msg' ? failedCall(payload) : undefined
+    const failure = failedCall(value.type, payload)
     if (failure !== undefined) failed.add(failure)
     if (value.type === 'compacted') last = last.map((message) => withoutSummary(message, payload))
     if (value.type !== 'response_item') continue
     const item = readItem(payload, skip)
     if (item === null) continue
-    const at = toInstant(value.timestamp)
     const id = item.before === null ? newIdOf(item.said) : idOf(item.before)
-    const message = { id, ...item.said }
+    const message: Message = { id, ...item.said }
     if (message.role === 'user') noteFirst(message.content)
     yield* last
-    last = (ranCommand(message, commandFrame) ?? [message]).map((part) => {
-      const content = part.content.map((block) => toToolBlock(block, failed))
-      return { ...part, content, ...(at === undefined ? {} : { at }) }
-    })
+    last = (ranCommand(message, commandFrame) ?? [message]).map((part) => ({
+      ...part,
+      ...whenSaid(value),
+      content: part.content.map((block) => toToolBlock(block, failed)),
+    }))
   }
   yield* last
+}
+
+type RolloutLine = Record<string, unknown> & { payload: Record<string, unknown> }
+
+async function* linesIn(path: string, skip: Skip): AsyncGenerator<RolloutLine, void> {
+  for await (const { value } of readJsonLines(path, skip)) {
+    if (isRecord(value) && isRecord(value.payload)) yield { ...value, payload: value.payload }
+    else skip(skippedKinds.notAMessage)
+  }
+}
+
+function whenSaid({ timestamp }: Record<string, unknown>): Pick<Message, 'at'> {
+  const at = toInstant(timestamp)
+  return at === undefined ? {} : { at }
 }
 
 /**
@@ -125,7 +135,8 @@ function withoutSummary(message: Message, { message: told }: Record<string, unkn
 }
 
 /** The call that an event says has failed; versions differ in the event. */
-function failedCall(event: Record<string, unknown>): string | undefined {
+function failedCall(lineType: unknown, event: Record<string, unknown>): string | undefined {
+  if (lineType !== 'event_msg') return undefined
   const { type, call_id: id, exit_code: code, item } = event
   if (type === 'item_completed' && isRecord(item)) {
     return item.status === 'failed' || item.status === 'declined' ? asId(item.id) : undefined

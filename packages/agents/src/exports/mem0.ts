@@ -1,6 +1,6 @@
 import { isRecord } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
-import { countInto } from '../reading/skipped.ts'
+import { countInto, type Skip } from '../reading/skipped.ts'
 import { type ImportedMemory, type MemoryExport, text, textList } from './imported-memory.ts'
 
 const source = 'mem0'
@@ -41,53 +41,53 @@ export function mem0Document(value: unknown): Document | null {
 export function readMem0({ items, relations }: Document, now: number): MemoryExport {
   const skipped: Record<string, number> = {}
   const skip = countInto(skipped)
-  const memories = items.flatMap((item): ImportedMemory[] => {
-    const said = isRecord(item) ? textOf(item) : undefined
-    const id = isRecord(item) ? text(item.id) : undefined
-    if (!isRecord(item) || said === undefined || id === undefined) {
-      skip('memory without text or id')
-      return []
-    }
-    const expires = toInstant(item.expiration_date ?? item.expirationDate)
-    if (expires !== undefined && Date.parse(expires) < now) {
-      skip('memory that has expired')
-      return []
-    }
-    const metadata = isRecord(item.metadata) ? item.metadata : {}
-    const at = toInstant(item.created_at ?? item.createdAt)
-    const project = text(item.app_id ?? item.appId)
-    const type = text(metadata.type)
-    return [
-      {
-        source,
-        id,
-        text: said,
-        tags: [...textList(item.categories), ...ownersOf(item)],
-        ...(type ? { type } : {}),
-        ...(project ? { project } : {}),
-        ...(at ? { at } : {}),
-      },
-    ]
-  })
-  const edges = relations.flatMap((relation): ImportedMemory[] => {
-    const { source: from, relationship, destination: to } = isRecord(relation) ? relation : {}
-    const parts = [text(from), text(relationship), text(to)]
-    if (parts.includes(undefined)) {
-      skip('relation without both its ends')
-      return []
-    }
-    const [start = '', name = '', end = ''] = parts
-    return [
-      {
-        source,
-        id: `relation:${parts.join('|')}`,
-        text: `${start} ${name} ${end}`,
-        tags: [start, end],
-        type: 'relation',
-      },
-    ]
-  })
+  const memories = items.flatMap((item) => memoryOf(item, now, skip) ?? [])
+  const edges = relations.flatMap((relation) => edgeOf(relation, skip) ?? [])
   return { format: 'mem0', records: [...memories, ...edges], skipped }
+}
+
+function memoryOf(item: unknown, now: number, skip: Skip): ImportedMemory | undefined {
+  const said = isRecord(item) ? textOf(item) : undefined
+  const id = isRecord(item) ? text(item.id) : undefined
+  if (!isRecord(item) || said === undefined || id === undefined) {
+    skip('memory without text or id')
+    return undefined
+  }
+  const expires = toInstant(item.expiration_date ?? item.expirationDate)
+  if (expires !== undefined && Date.parse(expires) < now) {
+    skip('memory that has expired')
+    return undefined
+  }
+  const metadata = isRecord(item.metadata) ? item.metadata : {}
+  const at = toInstant(item.created_at ?? item.createdAt)
+  const project = text(item.app_id ?? item.appId)
+  const type = text(metadata.type)
+  return {
+    source,
+    id,
+    text: said,
+    tags: [...textList(item.categories), ...ownersOf(item)],
+    ...(type ? { type } : {}),
+    ...(project ? { project } : {}),
+    ...(at ? { at } : {}),
+  }
+}
+
+function edgeOf(relation: unknown, skip: Skip): ImportedMemory | undefined {
+  const { source: from, relationship, destination: to } = isRecord(relation) ? relation : {}
+  const parts = [text(from), text(relationship), text(to)]
+  if (parts.includes(undefined)) {
+    skip('relation without both its ends')
+    return undefined
+  }
+  const [start = '', name = '', end = ''] = parts
+  return {
+    source,
+    id: `relation:${parts.join('|')}`,
+    text: `${start} ${name} ${end}`,
+    tags: [start, end],
+    type: 'relation',
+  }
 }
 
 const isMemory = (item: unknown): item is Record<string, unknown> =>

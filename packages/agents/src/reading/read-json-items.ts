@@ -129,18 +129,21 @@ function createListScanner(): (byte: number, at: number) => Place {
     return place
   }
 
-  return (byte, at) => {
-    if (string.takes(byte)) return 'inside'
-    if (list === 'ahead') return scanAhead(byte, at)
-    if (list === 'closed') return 'beyond'
-    if (depth === 0 && (byte === comma || byte === closeList)) return scanEnd(byte)
-    if (!inItem && isSpace(byte)) return 'between'
+  const scanItem = (byte: number): Place => {
     if (byte === quote) string.begin()
     else if (byte === openObject || byte === openList) depth++
     else if (byte === closeObject || byte === closeList) depth--
     const place = inItem ? 'inside' : 'begins'
     inItem = true
     return place
+  }
+
+  return (byte, at) => {
+    if (string.takes(byte)) return 'inside'
+    if (list === 'ahead') return scanAhead(byte, at)
+    if (list === 'closed') return 'beyond'
+    if (depth === 0 && (byte === comma || byte === closeList)) return scanEnd(byte)
+    return !inItem && isSpace(byte) ? 'between' : scanItem(byte)
   }
 }
 

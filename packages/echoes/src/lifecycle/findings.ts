@@ -37,23 +37,31 @@ export function readFindings(root: string, role: string, agent: string): Waiting
   }
   const left: string[] = []
   for (const section of sectionsOf(parseEchoes(waiting.seen ?? '').blocks)) {
-    const stays: EchoBlock[] = []
-    for (const block of section) {
-      const { block: clean, stripped } = withoutSecrets(block)
-      const alone = clean.entry ? standAlone(clean) : clean
-      if (alone.entry && alone.entry.layer !== 'etched') waiting.ready.push({ block: alone, stripped })
-      else stays.push({ ...alone, text: block.text })
-    }
+    const { ready, stays } = sorted(section)
+    waiting.ready.push(...ready)
     const [block] = stays
     if (!block || stays.every(isFrame)) continue
     left.push(...stays.map(({ text }) => text))
-    const reasons = block.entry
-      ? ['only a person adds etched entries']
-      : (block.problems ?? ['it is no entry'])
-    waiting.kept.push({ block, reasons })
+    waiting.kept.push({ block, reasons: reasonsOf(block) })
   }
   return { ...waiting, left: left.length > 0 ? left.join('') : null }
 }
+
+/** What of a section may be taken over, without its secrets, and what stays, with its text as it is. */
+function sorted(section: readonly EchoBlock[]): { ready: WaitingFindings['ready']; stays: EchoBlock[] } {
+  const ready: WaitingFindings['ready'] = []
+  const stays: EchoBlock[] = []
+  for (const block of section) {
+    const { block: clean, stripped } = withoutSecrets(block)
+    const alone = clean.entry ? standAlone(clean) : clean
+    if (alone.entry && alone.entry.layer !== 'etched') ready.push({ block: alone, stripped })
+    else stays.push({ ...alone, text: block.text })
+  }
+  return { ready, stays }
+}
+
+const reasonsOf = ({ entry, problems }: EchoBlock): string[] =>
+  entry ? ['only a person adds etched entries'] : (problems ?? ['it is no entry'])
 
 function sectionsOf(blocks: readonly EchoBlock[]): EchoBlock[][] {
   const sections: EchoBlock[][] = []

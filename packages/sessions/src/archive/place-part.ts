@@ -62,55 +62,65 @@ export interface PlaceRequest {
  * while this part is summarised is read and judged again.
  */
 export async function placePart(memory: MemoryManager, request: PlaceRequest): Promise<PlacedPart> {
-  const { sessionId, part } = request
+  const { sessionId } = request
   const kept: string[] = []
   const before: ArchiveDigest[] = []
   const render = once(request.render)
   for (let number = request.from, attempt = 1; ; ) {
     const key = conversationKey(sessionId, number)
     const record = await readStored(memory, key)
-    const stored = record?.value
-    const repeats = stored !== undefined && saysTheSame(stored, part)
-    const verdict = stored === undefined ? 'outdated' : judge(stored, repeats, request)
-    if (stored !== undefined && verdict === 'settled') {
-      const digest = digestOf(stored)
+    const found = record ? look(record.value, request) : undefined
+    if (found?.verdict === 'settled') {
+      const { digest } = found
       return { key, number, status: 'unchanged', digest, before: [...before, digest], kept }
     }
-    if (stored !== undefined && verdict === 'other') {
+    if (found?.verdict === 'other') {
       kept.push(key)
-      before.push(digestOf(stored))
+      before.push(found.digest)
       number++
-      continue
+    } else if (record?.archived) await bringBack(memory, key)
+    else {
+      const content = found?.verdict === 'to be marked' ? found.stored : await render()
+      const archive = archiveOf(content, found, { ...request, number })
+      const isWritten = await write(memory, key, archive, record?.metadata.updatedAt, attempt++ === attempts)
+      if (isWritten) return { key, number, digest: digestOf(archive), kept, ...outcomeOf(found, before) }
     }
-    if (record?.archived) {
-      await bringBack(memory, key)
-      continue
-    }
-    const content = stored === undefined || verdict === 'outdated' ? await render() : stored
-    const archive = archiveOf(content, stored, { ...request, number, repeats })
-    try {
-      await write(memory, key, archive, record?.metadata.updatedAt)
-    } catch (error) {
-      if (isMemoryError(error, MemoryErrorCode.CONFLICT) && attempt++ < attempts) continue
-      throw error
-    }
-    const status = stored === undefined ? 'created' : 'replaced'
-    if (stored !== undefined) before.push(digestOf(stored))
-    return { key, number, status, digest: digestOf(archive), before, kept }
   }
 }
 
-/** @param stored the archive whose place it takes */
+/** An archive that stands where a part may belong. */
+interface FoundArchive {
+  stored: ConversationArchive
+  /** Whether the part brings nothing new. */
+  repeats: boolean
+  verdict: Verdict
+  digest: ArchiveDigest
+}
+
+function look(stored: ConversationArchive, request: PlaceRequest): FoundArchive {
+  const repeats = saysTheSame(stored, request.part)
+  return { stored, repeats, verdict: judge(stored, repeats, request), digest: digestOf(stored) }
+}
+
+const outcomeOf = (
+  found: FoundArchive | undefined,
+  before: readonly ArchiveDigest[],
+): Pick<PlacedPart, 'status' | 'before'> =>
+  found
+    ? { status: 'replaced', before: [...before, found.digest] }
+    : { status: 'created', before: [...before] }
+
+/** @param found the archive whose place it takes */
 const archiveOf = (
   content: PartContent,
-  stored: ConversationArchive | undefined,
-  facts: PlaceRequest & { number: number; repeats: boolean },
+  found: FoundArchive | undefined,
+  facts: PlaceRequest & { number: number },
 ): ConversationArchive => ({
   ...content,
   // It keeps the sequence number that the store gave it.
-  ...(stored?.log === undefined ? {} : { log: stored.log }),
+  ...(found?.stored.log === undefined ? {} : { log: found.stored.log }),
   sessionId: facts.sessionId,
-  source: facts.repeats && stored?.source === 'session' ? 'session' : facts.source,
+  source: found?.repeats && found.stored.source === 'session' ? 'session' : facts.source,
   messageCount: facts.part.messageCount,
   lastMessage: facts.part.lastMessage,
   ...(facts.number > 1 ? { part: facts.number } : {}),
@@ -200,15 +210,23 @@ const attempts = 10
 
 /**
  * @param seen `updatedAt` of the archive to replace; `undefined` when there is none
- * @throws MemoryError CONFLICT when somebody else wrote it since
+ * @returns false, with nothing written, when somebody else wrote it since
+ * @throws MemoryError CONFLICT instead, when it `isLast` that this is tried
  */
 async function write(
   memory: MemoryManager,
   key: string,
   value: ConversationArchive,
   seen: number | undefined,
-): Promise<void> {
+  isLast: boolean,
+): Promise<boolean> {
   const options = { type: conversationType, tags: value.topics, overwrite: seen !== undefined }
-  if (seen === undefined) return memory.write('episodic', key, value, options)
-  await memory.atomicUpdate('episodic', [{ operation: 'set', key, value, options, ifUpdatedAt: seen }])
+  try {
+    if (seen === undefined) await memory.write('episodic', key, value, options)
+    else await memory.atomicUpdate('episodic', [{ operation: 'set', key, value, options, ifUpdatedAt: seen }])
+    return true
+  } catch (error) {
+    if (isLast || !isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+    return false
+  }
 }

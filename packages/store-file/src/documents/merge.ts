@@ -7,22 +7,29 @@ import { linesOf } from './line-ends.ts'
  */
 export function sidesOf(content: string): [mine: string, theirs: string] | null {
   let [mine, theirs] = ['', '']
-  let part: 'both' | 'mine' | 'base' | 'theirs' = 'both'
+  let part: Part = 'both'
   let isMerged = false
   for (const line of linesOf(content)) {
-    const mark = mergeMark(line)
-    if (mark === '<' && part === 'both') part = 'mine'
-    else if (mark === '|' && part === 'mine') part = 'base'
-    else if (mark === '=' && (part === 'mine' || part === 'base')) part = 'theirs'
-    else if (mark === '>' && part === 'theirs') {
-      part = 'both'
+    const next: Part | undefined = partBehind[part][mergeMark(line) ?? '']
+    if (next !== undefined) {
+      part = next
       isMerged = true
-    } else {
-      if (part === 'both' || part === 'mine') mine += line
-      if (part === 'both' || part === 'theirs') theirs += line
+      continue
     }
+    if (part === 'both' || part === 'mine') mine += line
+    if (part === 'both' || part === 'theirs') theirs += line
   }
   return isMerged && part === 'both' ? [mine, theirs] : null
+}
+
+type Part = 'both' | 'mine' | 'base' | 'theirs'
+
+/** What begins behind a mark; one that stands elsewhere is a line as any other. */
+const partBehind: Record<Part, Record<string, Part>> = {
+  both: { '<': 'mine' },
+  mine: { '|': 'base', '=': 'theirs' },
+  base: { '=': 'theirs' },
+  theirs: { '>': 'both' },
 }
 
 /**

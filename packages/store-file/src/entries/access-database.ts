@@ -86,23 +86,30 @@ export function createAccessDatabase(
     }
   }
 
+  /** Accepts that accesses are not counted, and says so once; throws what is no reason for that. */
+  const goUncounted = (error: unknown): void => {
+    if (isBusy(error)) {
+      if (!isHeld) onNotice(`${path} is held by another process: accesses are not counted meanwhile`)
+      isHeld = true
+      return
+    }
+    if (!isUnwritable(error)) throw error
+    close()
+    if (!isDiskFull(error)) {
+      isReadOnly = true
+      return
+    }
+    if (!isFull) onNotice(`${path} cannot be written, the disk is full: accesses are not counted`)
+    isFull = true
+  }
+
   const using = <T>(create: boolean, call: (log: OpenedLog) => T): T | undefined => {
     try {
       const result = onSoundLog(create, call)
       if (create) isFull = isHeld = false
       return result
     } catch (error) {
-      if (isBusy(error)) {
-        if (!isHeld) onNotice(`${path} is held by another process: accesses are not counted meanwhile`)
-        isHeld = true
-        return undefined
-      }
-      if (!isUnwritable(error)) throw error
-      close()
-      if (isDiskFull(error)) {
-        if (!isFull) onNotice(`${path} cannot be written, the disk is full: accesses are not counted`)
-        isFull = true
-      } else isReadOnly = true
+      goUncounted(error)
       return undefined
     }
   }

@@ -89,17 +89,25 @@ export function createEntryWriter(options: EntryWriterOptions) {
     return created
   }
 
+  /** What a note keeps, unless it has expired. @throws MemoryError CONFLICT when the file is no note of that key */
+  const livingEntry = (path: string, address: Address, now: number): Entry | null => {
+    const note = readNote(address)
+    if (!note) {
+      refuseForeignFile(path, address)
+      return null
+    }
+    const entry = toEntry(address, note)
+    return isExpired(entry, now) ? null : entry
+  }
+
   /** @returns false, with nothing changed, when somebody else changed the file after it was read */
   const replaceNote = (entry: Entry, { overwrite, now }: PutOptions): boolean => {
     const path = notePath(entry)
     const before = stampAt(fileSystem, path)
-    const earlier = before && readNote(entry)
-    if (before && !earlier) refuseForeignFile(path, entry)
-    const known = earlier && toEntry(entry, earlier)
-    const alive = known && !isExpired(known, now)
-    if (alive && !overwrite) throw alreadyExists(entry)
-    const content = alive
-      ? printNote(asSuccessor(entry, known), readText(fileSystem, path)?.content)
+    const standing = before && livingEntry(path, entry, now)
+    if (standing && !overwrite) throw alreadyExists(entry)
+    const content = standing
+      ? printNote(asSuccessor(entry, standing), readText(fileSystem, path)?.content)
       : printNote(entry)
     const verify = (): void => {
       if (!isUnchanged(fileSystem, path, before)) throw changedUnderneath(entry)
@@ -110,7 +118,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
       if (isMemoryError(error, MemoryErrorCode.CONFLICT)) return false
       throw error
     }
-    if (!alive) accessLog.startAnew(entry)
+    if (!standing) accessLog.startAnew(entry)
     return true
   }
 
@@ -119,22 +127,26 @@ export function createEntryWriter(options: EntryWriterOptions) {
     exclusively(() => {
       assertPresent()
       for (let attempt = 1; ; attempt++) {
-        const workspace = createWorkspace(fileSystem)
-        const result = index.lookingOnce(() => plan(workspace))
-        const changes = workspace.changes()
-        for (const { path, content } of changes) if (content !== null) prepareFolder(dirname(path))
-        try {
-          changing(
-            changes.map(({ path }) => path),
-            () => applyChanges(fileSystem, root, internal, changes, workspace.assertUnchanged),
-          )
-        } catch (error) {
-          if (isMemoryError(error, MemoryErrorCode.CONFLICT) && attempt < attempts) continue
-          throw error
-        }
-        return result
+        const changed = tryToChange(plan, attempt === attempts)
+        if (changed) return changed.result
       }
     })
+
+  /** @returns `undefined`, with nothing changed, when somebody edited a file in the meantime and it is to be tried again */
+  const tryToChange = <T>(plan: (workspace: Workspace) => T, isLast: boolean): { result: T } | undefined => {
+    const workspace = createWorkspace(fileSystem)
+    const result = index.lookingOnce(() => plan(workspace))
+    const changes = workspace.changes()
+    for (const { path, content } of changes) if (content !== null) prepareFolder(dirname(path))
+    const paths = changes.map(({ path }) => path)
+    try {
+      changing(paths, () => applyChanges(fileSystem, root, internal, changes, workspace.assertUnchanged))
+    } catch (error) {
+      if (isLast || !isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+      return undefined
+    }
+    return { result }
+  }
 
   const hasExpired = (address: Address, now: number): boolean => {
     const file = readNote(address)

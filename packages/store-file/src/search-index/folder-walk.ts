@@ -33,17 +33,8 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
       if (state && state.count > 0) throw missingFolder(path, state.count)
       return 0
     }
-    const listed = createStampList()
-    const temporary: string[] = []
-    for (const name of namesIn(path)) {
-      if (temporaryName.test(name)) temporary.push(name)
-      else if (source.accepts(name)) {
-        // Not `join`: normalising paths that are normal already takes a fifth of the walk's time.
-        const stamp = stampAt(fileSystem, `${path}${sep}${name}`)
-        if (stamp) listed.add(name, stamp)
-      }
-    }
-    for (const name of temporary) sweepTemporary(path, name)
+    const { listed, unfinished } = list(path, source)
+    for (const name of unfinished) sweepTemporary(path, name)
     // The sum knows no names: where a new name leaves a file its change time, only the folder tells of it.
     const inStep =
       state?.modified === modified && state.count === listed.count() && state.sum === listed.sum()
@@ -52,6 +43,21 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
     indexChanges(index, source, id, listed.differences(index.stamps(id)), progress)
     index.transaction(() => index.folderModified(id, lastingTime(modified, begun)))
     return listed.count()
+  }
+
+  /** The files of a folder that belong to the memory, and the names of those that were not finished. */
+  const list = (path: string, source: Source) => {
+    const listed = createStampList()
+    const unfinished: string[] = []
+    for (const name of namesIn(path)) {
+      if (temporaryName.test(name)) unfinished.push(name)
+      else if (source.accepts(name)) {
+        // Not `join`: normalising paths that are normal already takes a fifth of the walk's time.
+        const stamp = stampAt(fileSystem, `${path}${sep}${name}`)
+        if (stamp) listed.add(name, stamp)
+      }
+    }
+    return { listed, unfinished }
   }
 
   const indexChanges = (

@@ -45,15 +45,13 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
       const paths: string[] = []
       const abandoned: string[] = []
       let alive = false
-      for (const name of orAbsent(() => fileSystem.readdirSync(folder)) ?? []) {
-        if (name === own) continue
-        const path = join(folder, name)
+      const names = orAbsent(() => fileSystem.readdirSync(folder)) ?? []
+      for (const path of names.filter((name) => name !== own).map((name) => join(folder, name))) {
         // Asked before the notes are read: a writer that is gone by then adds no more of them.
         const isLeft = isAbandoned(fileSystem, path)
         if (isLeft === undefined) continue
-        const text = orAbsent(() => fileSystem.readFileSync(path, 'utf8')) ?? ''
         // Not spread: a long import notes more files than a call can have arguments.
-        for (const line of text.split('\n')) if (line !== '') paths.push(line)
+        for (const noted of notesIn(path)) paths.push(noted)
         if (isLeft) abandoned.push(path)
         else alive = true
       }
@@ -75,6 +73,11 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
       release()
       if (!keep) orAbsent(() => fileSystem.unlinkSync(join(folder, own as string)))
     },
+  }
+
+  function notesIn(path: string): string[] {
+    const text = orAbsent(() => fileSystem.readFileSync(path, 'utf8')) ?? ''
+    return text.split('\n').filter((line) => line !== '')
   }
 
   function begin(): number {
