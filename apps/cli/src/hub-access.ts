@@ -62,11 +62,12 @@ const sameHub = (a: string, b: string): boolean => a.replace(/\/+$/, '') === b.r
 
 /**
  * @returns `null` when there is no file
- * @throws UsageError when others can read the file, or it is not a key file
+ * @throws UsageError when it is a folder, others can read it, or it is not a key file
  */
 export function readKeyFile(path: string): HubAccess | null {
   const facts = statSync(path, { throwIfNoEntry: false })
   if (!facts) return null
+  if (facts.isDirectory()) throw new UsageError(`${path} is a folder: name the file in it that holds the key`)
   if (process.platform !== 'win32' && (facts.mode & 0o077) !== 0)
     throw new UsageError(`${path} holds a key and others can read it: chmod 600 it first`)
   try {

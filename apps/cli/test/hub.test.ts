@@ -111,6 +111,10 @@ describe('recall hub', () => {
     expect(readdirSync(join(path, '..'))).toEqual(['hub.json'])
     chmodSync(path, 0o644)
     expect((await ada.run('hub', 'whoami')).err).toContain('chmod 600')
+    expect(await ada.run('hub', 'whoami', '--key-file', '.')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('is a folder: name the file in it that holds the key'),
+    })
   })
 
   it('takes address and key from the environment, and hands a new key to whoever set it', async () => {
