@@ -65,6 +65,24 @@ describe('echoes', () => {
     expect(memoryOf(shell)).toBe(before)
   })
 
+  it('keeps an entry where the memory that is named is none, and says that searches do not find it', async () => {
+    const shell = await project()
+    const file = join(shell.root, 'memory/MEMORY.md')
+    expect(await shell.run('echoes', 'add', 'reviewer', 'Joins', ...entry, '--root', file)).toMatchObject({
+      code: 0,
+      out: 'Added as reviewer/traced-001.\n',
+      err: `recall: searches do not find the latest echoes: ${file} is a file: a memory is a folder\n`,
+    })
+  })
+
+  it('refuses a file in the place of its folder', async () => {
+    const shell = await project()
+    expect(await shell.run('echoes', 'show', '--folder', 'memory/MEMORY.md')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('is a file: echoes are kept in a folder'),
+    })
+  })
+
   it('says of a role that is none that there is none', async () => {
     const shell = await project()
     for (const action of ['show', 'prune', 'consolidate'])

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import {
@@ -62,10 +62,16 @@ export interface Project {
   askHuman(question: string): Promise<boolean>
 }
 
-/** Finds a project's echoes: `--folder`, else `.recall/echoes` in this folder or the nearest one above it. */
+/**
+ * Finds a project's echoes: `--folder`, else `.recall/echoes` in this folder or the nearest one above it.
+ *
+ * @throws UsageError when a file stands there
+ */
 export function openProject(io: Io, { lead, texts }: EchoesOptions): Project {
   const path = projectOf(io)
   const folder = texts.folder === undefined ? usualFolder(path) : resolve(io.cwd, texts.folder)
+  if (statSync(folder, { throwIfNoEntry: false })?.isFile())
+    throw new UsageError(`${folder} is a file: echoes are kept in a folder`)
   // Only a person at a terminal can agree: no option and no variable can do so for them.
   const askHuman = async (question: string): Promise<boolean> =>
     isYes(await io.ask(`${question}\nAre you sure? [y/N] `))
@@ -121,22 +127,25 @@ export async function mirror(
   { io, path, folder, echoes }: Project,
   options: RootOptions,
 ): Promise<Mirrored | undefined> {
-  const root = findRoot(io, options)
-  const isNamed = Boolean(options.root || io.env.RECALL_ROOT)
-  // Without a memory there is nothing to update, but a named root that is missing is reported.
-  if (!isNamed && !existsSync(root)) return undefined
-  const usual = usualFolder(path)
-  // Only one folder of a project may use the plain prefix; a second one would replace its copies.
-  const isOwn = (root === path || root.startsWith(path + sep)) && (folder === usual || !existsSync(usual))
-  const digest = sha256(folder).slice(0, 6)
-  // Several projects and folders may share a memory, so the prefix names the folder.
-  const prefix = isOwn ? 'echo:' : `echo:${basename(path).replace(/[^\w.-]+/g, '-')}-${digest}/`
   try {
+    const root = findRoot(io, options)
+    const isNamed = Boolean(options.root || io.env.RECALL_ROOT)
+    // Without a memory there is nothing to update, but a named root that is missing is reported.
+    if (!isNamed && !existsSync(root)) return undefined
+    const prefix = prefixOf(root, path, folder)
     return await withMemory(io, options, (memory) => mirrorEchoes(echoes, memory, { prefix }))
   } catch (error) {
     io.err(`recall: searches do not find the latest echoes: ${(error as Error).message}\n`)
     return undefined
   }
+}
+
+/** What the keys of the copies begin with. Several projects and folders may share a memory, so it names the folder. */
+function prefixOf(root: string, path: string, folder: string): string {
+  const usual = usualFolder(path)
+  // Only one folder of a project may use the plain prefix; a second one would replace its copies.
+  const isOwn = (root === path || root.startsWith(path + sep)) && (folder === usual || !existsSync(usual))
+  return isOwn ? 'echo:' : `echo:${basename(path).replace(/[^\w.-]+/g, '-')}-${sha256(folder).slice(0, 6)}/`
 }
 
 /** @throws MemoryError NOT_FOUND for a name that no role has */
