@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { targets } from '@recall/agents'
 import { remembranceCategories } from '@recall/echoes'
@@ -365,6 +365,15 @@ describe('the rest', () => {
         err: `recall: ${file} is a file: a memory is a folder\n`,
       })
     }
+  })
+
+  it('takes no other memory for the one of this folder, which cannot be looked at', async () => {
+    const shell = createShell(temporaryFolder(), null, {})
+    mkdirSync(join(shell.root, 'memory'))
+    symlinkSync('conversations', join(shell.root, 'memory', 'conversations'))
+    const { err } = await shell.run('archive', writeSession(shell.root, 's', poolSession))
+    expect(err).toContain(join(shell.root, 'memory', 'conversations'))
+    expect(existsSync(join(shell.root, '.recall'))).toBe(false)
   })
 
   it('says that the usual place is a file', async () => {

@@ -19,10 +19,19 @@ export interface RootOptions {
 export function findRoot(io: Io, { root }: RootOptions): string {
   const asked = root ?? io.env.RECALL_ROOT
   if (asked) return folder(rootAt(io, asked))
-  return existsSync(join(io.cwd, 'memory', 'MEMORY.md')) ||
-    existsSync(join(io.cwd, 'memory', 'conversations'))
-    ? io.cwd
-    : folder(usualRoot(io))
+  return isMemory(join(io.cwd, 'memory')) ? io.cwd : folder(usualRoot(io))
+}
+
+const isMemory = (path: string): boolean =>
+  existsSync(path) && ['MEMORY.md', 'conversations'].some((name) => mayBeThere(join(path, name)))
+
+/** What may not be looked at is not taken for missing: another memory would be used in its place. */
+function mayBeThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return true
+  }
 }
 
 /** For what agents start in folders of others: a memory that the working folder may hold is not theirs. */
