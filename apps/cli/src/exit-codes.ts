@@ -8,11 +8,24 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
+const access = 'see that this user may read and write there'
+
+/** What to do about an error as the system words it, which says only what is wrong. */
+const remedies: Readonly<Record<string, string>> = {
+  EACCES: access,
+  EPERM: access,
+  EROFS: 'that disk is mounted for reading only',
+  ENOSPC: 'make room on that disk',
+}
+
 /** What programs are told of an error. */
 export function errorDocument(error: unknown): { code?: string; message: string } {
   const message = error instanceof Error ? error.message : String(error)
-  const { code } = (error ?? {}) as { code?: unknown }
-  if (typeof code === 'string') return { code, message }
+  const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown }
+  if (typeof code === 'string') {
+    const remedy = syscall === undefined ? undefined : remedies[code]
+    return { code, message: remedy ? `${message}: ${remedy}` : message }
+  }
   if (exitCodeOf(error) !== exitCodes.wrongUse) return { message }
   return { code: 'MEMORY_INVALID_INPUT' satisfies MemoryErrorCode, message }
 }
