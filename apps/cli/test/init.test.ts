@@ -104,6 +104,16 @@ describe('a root that holds a memory in the other layout', () => {
     expect((await shell.run('status')).code).toBe(0)
   })
 
+  it('is not read by it either, as if its sessions were missing', async () => {
+    const shell = await inEntityLayout()
+    for (const command of [['status'], ['search', 'pool'], ['consume'], ['export'], ['doctor'], ['reindex']])
+      expect(await shell.run(...command, '--layout', 'user')).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringContaining('holds a memory in the entity layout: leave out --layout'),
+      })
+  })
+
   it('takes the other one when its own file names it, or when it has both', async () => {
     const shell = await inEntityLayout()
     writeFileSync(join(shell.root, '.recall-echo.json'), '{ "layout": "user" }')

@@ -4,12 +4,12 @@ import { defaultFileSystem, type Layout, layoutFile, layoutOf } from '@recall/st
 import { UsageError } from '../exit-codes.ts'
 
 /**
- * Where things lie in a root that a command is about to write to.
+ * Where things lie in a root that a command is about to use.
  *
- * @throws UsageError when the root holds a memory in another layout than the one named: beside a second one, every
- * later command would have to be told which of them is meant
+ * @throws UsageError when the root holds a memory in another layout than the one named: read by it, the
+ * sessions would be missing, and beside a second one every later command would have to be told which of them is meant
  */
-export function layoutToWrite(root: string, name?: Layout['name']): Layout {
+export function layoutToUse(root: string, name?: Layout['name']): Layout {
   const named = layoutOf(defaultFileSystem, root, name)
   if (name === undefined || isIn(root, named)) return named
   const present = layoutOf(defaultFileSystem, root)

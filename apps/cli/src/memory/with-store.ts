@@ -4,7 +4,7 @@ import { type FileStore, type FileStoreSettings, openFileStore } from '@recall/s
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
 import { findRoot, type RootOptions } from './find-root.ts'
-import { layoutToWrite } from './layout-to-write.ts'
+import { layoutToUse } from './layout-to-use.ts'
 import { requireWired } from './receipts.ts'
 import { requireMemory } from './require-memory.ts'
 
@@ -16,8 +16,8 @@ export async function withStore<T>(
 ): Promise<T> {
   const root = findRoot(io, options)
   requireWired(io, root)
-  if (options.create) layoutToWrite(root, options.layout)
-  else requireMemory(root, options)
+  if (options.create || options.layout) layoutToUse(root, options.layout)
+  if (!options.create) requireMemory(root, options)
   const isNew = options.create && !existsSync(join(root, 'memory'))
   const store = await openFileStore({
     root,
