@@ -29,7 +29,14 @@ fail() {
   exit "$code"
 }
 
-key_file="${RECALL_KEY_FILE:-${XDG_CONFIG_HOME:-$HOME/.config}/recall/hub.json}"
+# A relative path is to be ignored: the key would lie in whatever project one happens to be in.
+case "${XDG_CONFIG_HOME:-}" in
+  /*) config="$XDG_CONFIG_HOME" ;;
+  *) config="${HOME:+$HOME/.config}" ;;
+esac
+key_file="${RECALL_KEY_FILE:-${config:+$config/recall/hub.json}}"
+
+need_key_file() { [ -n "$key_file" ] || fail 2 'there is no HOME, so say where the key is kept: set RECALL_KEY_FILE'; }
 
 member() { sed -n "s/.*\"$1\" *: *\"\([^\"]*\)\".*/\1/p" "$2"; }
 
@@ -40,6 +47,7 @@ identify() {
   if [ -n "$key" ]; then
     [ -n "$url" ] || fail 2 'no address of a hub: set RECALL_API_URL beside RECALL_API_KEY'
   else
+    need_key_file
     [ -f "$key_file" ] || fail 2 "register first, or set RECALL_API_URL and RECALL_API_KEY: there is no $key_file"
     # What `find -perm` takes differs from system to system; how a mode is listed does not.
     case "$(ls -ldL "$key_file")" in
@@ -135,6 +143,7 @@ trap 'rm -rf "$folder" ${reserved:+"$reserved"}' EXIT
 trap 'exit 3' HUP INT TERM
 case "$action:$#" in
   register:2)
+    need_key_file
     [ ! -e "$key_file" ] || fail 2 "$key_file holds a key already: name another RECALL_KEY_FILE"
     reserve_key_file
     url="$1" key=''

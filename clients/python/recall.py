@@ -365,7 +365,9 @@ def _same_hub(one: str, other: str) -> bool:
 
 def default_key_file() -> Path:
     """The file that ``recall hub`` uses too: ``hub.json`` in ``$XDG_CONFIG_HOME/recall`` or ``~/.config/recall``."""
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "recall" / "hub.json"
+    named = os.environ.get("XDG_CONFIG_HOME", "")
+    # A relative path is to be ignored: the key would lie in whatever project one happens to be in.
+    return (Path(named) if os.path.isabs(named) else Path.home() / ".config") / "recall" / "hub.json"
 
 
 def _read_key_file(path: Path) -> Optional[Dict[str, str]]:

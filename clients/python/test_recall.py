@@ -239,6 +239,10 @@ class KeyFile(unittest.TestCase):
     def key_in_file(self):
         return json.loads(self.path.read_text())["api_key"]
 
+    def test_does_not_lie_in_whatever_project_one_happens_to_be_in(self):
+        with mock.patch.dict(os.environ, {"XDG_CONFIG_HOME": "relative"}):
+            self.assertEqual(recall.default_key_file(), Path.home() / ".config/recall/hub.json")
+
     def test_holds_a_new_key_instead_of_the_old_one(self):
         self.path.parent.mkdir()
         config = {"XDG_CONFIG_HOME": str(self.path.parent), "RECALL_API_URL": "", "RECALL_API_KEY": ""}

@@ -68,6 +68,18 @@ describe('clients/curl/recall.sh', () => {
     expect((await recall(['whoami'], wrong)).code).toBe(3)
   })
 
+  it.skipIf(!curl)(
+    'works without a home folder, and asks for a place of the key where it needs one',
+    async () => {
+      const homeless = { HOME: '', XDG_CONFIG_HOME: 'relative', RECALL_KEY_FILE: '' }
+      const registered = await recall(['register', hubAt('127.0.0.1'), 'ada'], homeless)
+      expect(registered).toMatchObject({ code: 2, err: expect.stringContaining('set RECALL_KEY_FILE') })
+      expect(await recall(['whoami'], homeless)).toMatchObject({ code: 2, err: registered.err })
+      const given = { RECALL_API_URL: hubAt('127.0.0.1'), RECALL_API_KEY: 'recall_unknown' }
+      expect((await recall(['whoami'], { ...homeless, ...given })).err).toContain('the hub answered 401')
+    },
+  )
+
   it.skipIf(!curl)('takes the answer of somebody else for no acknowledgement', async () => {
     const answers = ['<html>', '{}', '[]']
     const other = createHttpServer((_, answer) => {
