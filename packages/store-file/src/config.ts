@@ -17,7 +17,7 @@ const configSchema = z.object({
 
 /**
  * The settings of a memory. A missing file means the defaults; so does a value that makes no sense, but then
- * `problem` says what is wrong with it.
+ * `problem` says what is wrong with it. It also names a setting of ours that there is none of, such as a misspelt one.
  */
 export function readConfig(fileSystem: FileSystem, root: string, layout: Layout): ReadConfig {
   const path = join(root, layout.config)
@@ -28,13 +28,23 @@ export function readConfig(fileSystem: FileSystem, root: string, layout: Layout)
   try {
     const file = readText(fileSystem, path)
     if (!file) return { config: defaultConfig }
-    const { data, error } = configSchema.safeParse(parse(file.content))
+    const settings = parse(file.content)
+    const { data, error } = configSchema.safeParse(settings)
     if (error) return without(reasonOf(error.issues[0]?.path ?? []))
     const maxEntries = data.ephemeral?.max_entries ?? defaultConfig.ephemeral.maxEntries
-    return { config: { ephemeral: { maxEntries } } }
+    const problem = unknownSetting(layout, settings)
+    return { config: { ephemeral: { maxEntries } }, ...(problem ? { problem } : {}) }
   } catch (error) {
     return without(String((error as Error).message.split('\n')[0]))
   }
+}
+
+/** Other tables may belong to somebody else; what is misspelt in ours would be left out in silence. */
+function unknownSetting({ config }: Layout, { ephemeral = {} }: { ephemeral?: unknown }): string | undefined {
+  const unknown = Object.keys(ephemeral as object)
+    .map((key) => `ephemeral.${key}`)
+    .find((name) => !settingNames.includes(name))
+  return unknown && `${config}: there is no setting ${unknown}, only ${settingNames.join(', ')}`
 }
 
 /** What is wrong with the setting at a path. */

@@ -12,6 +12,6 @@ export const defaultConfig: FileMemoryConfig = { ephemeral: { maxEntries: 5 } }
 
 export interface ReadConfig {
   config: FileMemoryConfig
-  /** What is wrong with the file, when the defaults stand in for it. */
+  /** What is wrong with the file; the defaults stand in for what makes no sense. */
   problem?: string
 }

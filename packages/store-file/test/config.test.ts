@@ -21,6 +21,18 @@ it.each([
   await memory.close()
 })
 
+it('a setting that is misspelt is told, and the others count', async () => {
+  const { root, store, memory } = await openWithArchives(0)
+  const path = join(root, store.layout.config)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, '[ephemeral]\nmax_entry = 3\nmax_entries = 7\n\n[other]\nx = 1\n')
+  expect(readConfig(defaultFileSystem, root, store.layout)).toEqual({
+    config: { ephemeral: { maxEntries: 7 } },
+    problem: `${store.layout.config}: there is no setting ephemeral.max_entry, only ephemeral.max_entries`,
+  })
+  await memory.close()
+})
+
 it('a setting is added below a table that ends the file without a line end', async () => {
   const { root, store, memory } = await openWithArchives(0)
   const path = join(root, store.layout.config)
