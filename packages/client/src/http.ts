@@ -241,7 +241,11 @@ function jsonIn(text: string): unknown {
 function unreachable(cause: unknown, host: string): MemoryError {
   return cause instanceof Error && cause.name === 'TimeoutError'
     ? new MemoryError(`${host} did not answer in time`, MemoryErrorCode.TIMEOUT, { cause })
-    : new MemoryError(`${host} cannot be reached`, MemoryErrorCode.UNAVAILABLE, { cause })
+    : new MemoryError(
+        `${host} cannot be reached: see that the address is right, and that the hub runs`,
+        MemoryErrorCode.UNAVAILABLE,
+        { cause },
+      )
 }
 
 const codes: ReadonlySet<unknown> = new Set(Object.values(MemoryErrorCode))

@@ -186,7 +186,10 @@ it('takes a page of a proxy for no hub', async () => {
   ])
   expect((await failure(page.hub.whoami())).code).toBe(MemoryErrorCode.UNAVAILABLE)
   const gone = hubOf(Array.from({ length: 3 }, () => new Response('<html>', { status: 404 })))
-  expect((await failure(gone.hub.get('1'))).code).toBe(MemoryErrorCode.UNAVAILABLE)
+  expect(await failure(gone.hub.get('1'))).toMatchObject({
+    code: MemoryErrorCode.UNAVAILABLE,
+    message: expect.stringContaining('see that the address is right'),
+  })
 })
 
 it.each([
