@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { createFolder, renamePatiently, syncFolder } from '@recall/core/process'
 import { UsageError } from './exit-codes.ts'
 import { ownName } from './memory/unfinished.ts'
@@ -55,6 +56,18 @@ export function findHubAccess(io: Io, options: HubAccessOptions): FoundAccess {
   }
   throw new UsageError(
     `no key for a hub in ${path}: run 'recall hub register <name> --url <address>', or set RECALL_API_URL and RECALL_API_KEY`,
+  )
+}
+
+/** A hub says how a program sends its key; a person is told where the key lies that it does not take. */
+export function withPlaceOfKey(error: unknown, { url, keyFile }: FoundAccess): unknown {
+  const code = MemoryErrorCode.UNAUTHENTICATED
+  if (!isMemoryError(error, code)) return error
+  const place = keyFile === null ? 'RECALL_API_KEY' : keyFile
+  return new MemoryError(
+    `${url} does not take the key in ${place}: correct it, or become a new agent with 'recall hub register'`,
+    code,
+    { cause: error },
   )
 }
 

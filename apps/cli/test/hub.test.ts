@@ -105,7 +105,7 @@ describe('recall hub', () => {
     const old = createShell(temporaryFolder(), null, { RECALL_API_URL: url, RECALL_API_KEY: before })
     expect(await old.run('hub', 'whoami')).toMatchObject({
       code: 3,
-      err: expect.stringContaining('send the key'),
+      err: expect.stringContaining(`${url} does not take the key in RECALL_API_KEY: correct it`),
     })
     expect((await ada.run('hub', 'whoami')).code).toBe(0)
     expect(readdirSync(join(path, '..'))).toEqual(['hub.json'])

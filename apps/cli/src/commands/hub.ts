@@ -7,6 +7,7 @@ import {
   keyFileOf,
   readKeyFile,
   reserveKeyFile,
+  withPlaceOfKey,
 } from '../hub-access.ts'
 import { removedIfEnded } from '../memory/unfinished.ts'
 import { splitTags } from '../split-tags.ts'
@@ -97,6 +98,8 @@ export async function hub(io: Io, words: string[], options: HubOptions): Promise
   try {
     const call = { io, hub: client, access, options, print }
     return (await actions[name]?.run(call, given ?? '')) ?? exitCodes.fine
+  } catch (error) {
+    throw withPlaceOfKey(error, access)
   } finally {
     await client.close()
   }

@@ -2,7 +2,7 @@ import { connectHub, type NewMemory } from '@recall/client'
 import { redactText } from '@recall/core'
 import type { KnownEcho } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
-import { findHubAccess } from '../../hub-access.ts'
+import { findHubAccess, withPlaceOfKey } from '../../hub-access.ts'
 import { splitTags } from '../../split-tags.ts'
 import { formatCounts } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
@@ -39,6 +39,8 @@ export async function publish(
     const answer = { published: true, hub: access.url, memory, redacted, saved }
     print(io, options.json, answer, () => `Published as ${saved.short_id}.\n`)
     return exitCodes.fine
+  } catch (error) {
+    throw withPlaceOfKey(error, access)
   } finally {
     await hub.close()
   }
