@@ -13,6 +13,24 @@ it('names the native runtime to whom the other one took long', () => {
   expect(adviceOn(fakeEmbedder(), 60_000)).toBeUndefined()
 })
 
+it('keeps the vectors of a model until another one answers, and says how to search without it', async () => {
+  const root = temporaryFolder()
+  const shellWith = (env: Record<string, string>) => createShell(root, null, { RECALL_ROOT: root, ...env })
+  const tiny = await serveTinyModel()
+  await shellWith(tiny).run('init')
+  await shellWith(tiny).run('reindex', '--model')
+  const away = { ...tiny, RECALL_EMBEDDING_URL: 'http://127.0.0.1:1/v1' }
+  expect(
+    await shellWith({ ...away, RECALL_EMBEDDING_MODEL: 'other' }).run('reindex', '--model'),
+  ).toMatchObject({ code: 3, err: expect.stringContaining('no embedding server answers') })
+  expect((await shellWith(tiny).run('doctor')).out).toContain('ok      embedding model: tiny')
+  expect(await shellWith(away).run('search', 'facts', '--ranked')).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('(--lexical searches by words alone)'),
+  })
+  expect((await shellWith(away).run('search', 'facts', '--ranked', '--lexical')).code).toBe(0)
+})
+
 it('is compared by the doctor with the model of the vectors', async () => {
   const root = temporaryFolder()
   const shellWith = (env: Record<string, string>) => createShell(root, null, { RECALL_ROOT: root, ...env })

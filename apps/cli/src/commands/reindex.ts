@@ -1,3 +1,4 @@
+import { type Embedder, embedQuery } from '@recall/core'
 import { type Coverage, type FileStore, keptModel } from '@recall/store-file'
 import { adviceOn, openEmbedder } from '../memory/embedder.ts'
 import type { RootOptions } from '../memory/find-root.ts'
@@ -19,7 +20,7 @@ export async function reindex(
     const documents = store.index.asIs().countDocuments()
     tellUnread(io, store)
     const indexedAfter = performance.now()
-    const vectors = embedder && (await embedAll(io, store, embedder.model))
+    const vectors = embedder && (await embedAll(io, store, embedder))
     const embeddedMs = performance.now() - indexedAfter
     if (options.json) {
       const tookMs = Math.round(performance.now() - started)
@@ -42,12 +43,15 @@ function tellUnread(io: Io, { index }: FileStore): void {
   for (const { problem } of index.asIs().unread()) io.err(`recall: not indexed: ${problem}\n`)
 }
 
-/** Embeds every passage; discards vectors of another model first. */
-async function embedAll(io: Io, store: FileStore, model: string): Promise<Coverage | undefined> {
+/** Embeds every passage; discards vectors of another model first, which took long to make, once this one answers. */
+async function embedAll(io: Io, store: FileStore, embedder: Embedder): Promise<Coverage | undefined> {
   const { vectors } = store
   if (!vectors) return undefined
   const kept = keptModel(store)
-  if (kept !== null && kept !== model) vectors.reset()
+  if (kept !== null && kept !== embedder.model) {
+    await embedQuery(embedder, 'Does the model answer?')
+    vectors.reset()
+  }
   const goesOn = 'the vectors that were made stay; run the same again, and it goes on from there'
   await withProgress(io, { what: 'embedding', goesOn }, ({ update }) =>
     vectors.catchUp({ onProgress: update }),

@@ -1,4 +1,12 @@
-import { type Embedder, embedQuery, type MemoryScope, memoryScopes, queryTerms } from '@recall/core'
+import {
+  type Embedder,
+  embedQuery,
+  isMemoryError,
+  MemoryError,
+  type MemoryScope,
+  memoryScopes,
+  queryTerms,
+} from '@recall/core'
 import type { FileStore, LocatedHit, LocateQuery } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
@@ -67,6 +75,12 @@ async function embedderFor(io: Io, options: SearchCommandOptions): Promise<Embed
   return (await import('../memory/embedder.ts')).embedderOf(io, findRoot(io, options))
 }
 
+/** @throws MemoryError of a model that does not answer, and how to search without it */
+function withRemedy(error: unknown): never {
+  if (!isMemoryError(error)) throw error
+  throw new MemoryError(`${error.message} (--lexical searches by words alone)`, error.code, { cause: error })
+}
+
 async function find(
   store: FileStore,
   query: string,
@@ -74,7 +88,7 @@ async function find(
   { ranked, scope, limit, minConfidence = 0 }: SearchCommandOptions,
   now: number,
 ): Promise<Answer> {
-  const embedding = embedder && (await embedQuery(embedder, query))
+  const embedding = embedder && (await embedQuery(embedder, query).catch(withRemedy))
   // Embed recent writes first, so that they are found by meaning, too.
   const left = embedding ? await store.embedRecent(now) : 0
   // A session repeats in its summary what was said: such places are left out again.
