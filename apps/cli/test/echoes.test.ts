@@ -75,6 +75,12 @@ describe('echoes', () => {
     })
   })
 
+  it('says nothing of searches where the usual place holds no memory', async () => {
+    const shell = createShell(temporaryFolder(), null, {})
+    mkdirSync(join(shell.root, '.recall/hosts'), { recursive: true })
+    expect((await shell.run('echoes', 'add', 'reviewer', 'Joins', ...entry)).err).toBe('')
+  })
+
   it('refuses a file in the place of its folder', async () => {
     const shell = await project()
     expect(await shell.run('echoes', 'show', '--folder', 'memory/MEMORY.md')).toMatchObject({

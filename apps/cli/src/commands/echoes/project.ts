@@ -13,6 +13,7 @@ import {
 import { sha256 } from '../../digest.ts'
 import { UsageError } from '../../exit-codes.ts'
 import { findRoot, type RootOptions } from '../../memory/find-root.ts'
+import { holdsMemory } from '../../memory/require-memory.ts'
 import { withMemory } from '../../memory/with-memory.ts'
 import type { Io } from '../../terminal/io.ts'
 import { isYes } from '../../terminal/is-yes.ts'
@@ -131,7 +132,7 @@ export async function mirror(
     const root = findRoot(io, options)
     const isNamed = Boolean(options.root || io.env.RECALL_ROOT)
     // Without a memory there is nothing to update, but a named root that is missing is reported.
-    if (!isNamed && !existsSync(root)) return undefined
+    if (!isNamed && !holdsMemory(root, options)) return undefined
     const prefix = prefixOf(root, path, folder)
     return await withMemory(io, options, (memory) => mirrorEchoes(echoes, memory, { prefix }))
   } catch (error) {
