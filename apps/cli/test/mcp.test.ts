@@ -82,6 +82,12 @@ it('makes no memory in place of one that is away', async () => {
     err: expect.stringContaining('check that its disk is mounted'),
   })
   expect(existsSync(join(shell.root, 'disk'))).toBe(false)
+  // What a disk that is not mounted leaves behind.
+  expect(await shell.run('mcp', '--root', shell.root)).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('there is no memory in'),
+  })
+  expect(existsSync(join(shell.root, 'memory'))).toBe(false)
 })
 
 it('serves what agents share when the environment names a hub', async () => {
@@ -101,7 +107,9 @@ it('serves what agents share when the environment names a hub', async () => {
   await new Promise<void>((resolve) => hub.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void hub.close())
   const { port } = hub.address() as AddressInfo
-  const call = await connect(temporaryFolder(), {
+  const shell = createShell()
+  await shell.run('init')
+  const call = await connect(shell.root, {
     RECALL_API_URL: `http://127.0.0.1:${port}`,
     RECALL_API_KEY: 'recall_key',
   })
@@ -138,7 +146,7 @@ it.each([
 ])('says why there are no tools of the hub when it has %s, and serves the memory', async (_, env, why) => {
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
   onTestFinished(() => client.close())
-  const args = ['--import', 'tsx', '-C', '@recall/source', main, 'mcp', '--root', temporaryFolder()]
+  const args = ['--import', 'tsx', '-C', '@recall/source', main, 'mcp']
   const environment = { ...getDefaultEnvironment(), HOME: temporaryFolder(), ...env }
   const transport = new StdioClientTransport({
     command: process.execPath,

@@ -37,7 +37,7 @@ export const recallOverMcp: Peer = {
   version: 'this commit',
   settings: 'the built `recall mcp` over stdio, official client 2.4; one `memory_remember` for each memory',
   async open(folder): Promise<OpenedPeer> {
-    const server = await connect([cli, 'mcp', '--root', folder])
+    const server = await connect([cli, 'mcp'], { RECALL_ROOT: folder })
     const put: OpenedPeer['put'] = async (document) => {
       await server.call('memory_remember', { key: document.key, text: textOf(document) })
     }

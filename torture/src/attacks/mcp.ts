@@ -10,7 +10,7 @@ export const mcp: Attack = {
   size: 200,
   async round({ seed, size, folder }) {
     const root = join(folder, 'root')
-    mkdirSync(root)
+    mkdirSync(join(root, 'memory'), { recursive: true })
     const lines = fc.sample(hostileLine, { seed, numRuns: size })
     const input = [initialize, ...lines, JSON.stringify({ jsonrpc: '2.0', id: 'last', method: 'tools/list' })]
     const { by, out, err } = await runRecall(['mcp', '--root', root], {

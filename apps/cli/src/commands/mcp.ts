@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { connectHub, type HubClient } from '@recall/client'
 import {
   type Address,
@@ -22,8 +21,8 @@ import type { Io } from '../terminal/io.ts'
 export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
   const hub = connectedHub(io)
   const root = findOwnRoot(io, options)
-  // A memory that was wired in and is away, such as one on another disk, must not be taken for an empty one.
-  const create = options.root === undefined || existsSync(root)
+  // A memory that was named and is away, such as one on another disk, must not be taken for an empty one.
+  const create = options.root === undefined
   const embedder = await embedderFor(io, root)
   const opened = { ...options, root, create, ...(embedder ? { embedder } : {}) }
   return withMemory(io, opened, async (memory, store) => {
