@@ -75,7 +75,7 @@ it.each([
   const claude = targets.find(({ name }) => name === 'claude') as Target
   setUp(home, claude).install()
   const notes = claude.notes?.(machineIn(home), wiringIn(home)).join('\n') ?? ''
-  expect(notes.includes('Claude Code ignores all of it')).toBe(isSaid)
+  expect(notes.includes('Claude Code ignores it')).toBe(isSaid)
 })
 
 describe('a hook of Gemini CLI', () => {

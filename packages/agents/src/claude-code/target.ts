@@ -59,7 +59,7 @@ export const claudeCodeTarget: Target = {
       ...(isRead(settings)
         ? []
         : [
-            'settings.json holds comments or commas that JSON has not: Claude Code ignores all of it, and runs no hook until they are gone.',
+            'settings.json is no strict JSON (comments, a comma at an end): Claude Code ignores it, and runs no hook until that is mended.',
           ]),
       ...(/"disableAllHooks"\s*:\s*true/.test(settings)
         ? ['disableAllHooks is set: nothing is remembered until it is off.']
