@@ -16,7 +16,9 @@ export async function withProgress<T>(
   { what, goesOn }: { what: string; goesOn?: string },
   work: (progress: Progress) => Promise<T> | T,
 ): Promise<T> {
-  const bar = io.talkTerminal ? await screenBar(what) : { update: () => {}, stop: () => {} }
+  const bar = io.talkTerminal
+    ? await screenBar(formatFor(what, io.columns))
+    : { update: () => {}, stop: () => {} }
   const leave = (): void => {
     bar.stop()
     io.err(`recall: interrupted: ${goesOn}\n`)
@@ -31,10 +33,16 @@ export async function withProgress<T>(
   }
 }
 
-async function screenBar(what: string): Promise<Progress & { stop(): void }> {
+/** A line that wraps is not cleared whole: on a narrow terminal the bar and the rate are left out. */
+export const formatFor = (what: string, columns: number): string =>
+  columns < 80
+    ? `${what} {percentage}% · {value} of {total}`
+    : `${what} {bar} {percentage}% · {value} of {total} · {rate}/s{left}`
+
+async function screenBar(format: string): Promise<Progress & { stop(): void }> {
   const { default: cliProgress } = await import('cli-progress')
   const bar = new cliProgress.SingleBar({
-    format: `${what} {bar} {percentage}% · {value} of {total} · {rate}/s{left}`,
+    format,
     barCompleteChar: '█',
     barIncompleteChar: '░',
     // So that a line fits a terminal of eighty columns.
