@@ -140,6 +140,14 @@ describe('import', () => {
     expect((await shell.run('search', 'environment_context', ...root)).code).toBe(1)
     expect(await shell.json<ImportReport>('import', ...root)).toMatchObject({ archived: 0, unchanged: 4 })
     const other = ['--root', join(shell.root, 'other')]
+    const { wouldRead } = await shell.json<{ wouldRead: string[] }>(
+      'import',
+      '--project',
+      'api',
+      '--dry-run',
+      ...other,
+    )
+    expect(wouldRead).toHaveLength(2)
     expect(await shell.json<ImportReport>('import', '--project', 'api', ...other)).toMatchObject({
       archived: 2,
       passedOver: 2,

@@ -46,14 +46,14 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
   requireWired(io, root)
   // A dry run must not create a memory, nor say that it does.
   if (options.dryRun && !holdsMemory(root, options))
-    return showPlan(io, found, { ...emptyReport(), failed }, options.json ?? false)
+    return showPlan(io, await wantedOf(io, found, options), { ...emptyReport(), failed }, options.json)
   return withMemory(io, { ...options, create: true }, async (memory, store) => {
     const journal = openJournal(store)
     const isDone = (source: Source): boolean =>
       journal.has(source.path, source.stamp) || journal.has(source.path, stampFor(source, options))
     const todo = found.filter((source) => !isDone(source))
     const report: ImportReport = { ...emptyReport(), failed, unchanged: found.length - todo.length }
-    if (options.dryRun) return showPlan(io, todo, report, options.json ?? false)
+    if (options.dryRun) return showPlan(io, await wantedOf(io, todo, options), report, options.json)
 
     const importSource = await createImporter(io, { memory, store, journal, since }, report)
     const importWanted = async (source: Source): Promise<void> => {
@@ -108,6 +108,15 @@ const stampFor = ({ stamp }: Source, { project, since }: ImportOptions): string 
 
 const isWanted = async (io: Io, { path }: Source, { project }: ImportOptions): Promise<boolean> =>
   project === undefined || (await isOfProject(io, path, project))
+
+async function wantedOf(io: Io, sources: readonly Source[], options: ImportOptions): Promise<Source[]> {
+  const wanted: Source[] = []
+  for (const source of sources) {
+    // What cannot be read now is tried, and told, by the import.
+    if (await isWanted(io, source, options).catch(() => true)) wanted.push(source)
+  }
+  return wanted
+}
 
 /**
  * Creates a function that imports a source in whatever form it has, and counts in the report what came of it.
@@ -173,7 +182,7 @@ function showPlan(
   io: Io,
   todo: readonly Source[],
   { unchanged, failed }: ImportReport,
-  json: boolean,
+  json = false,
 ): number {
   const paths = todo.map(({ path }) => path)
   const lines = [
