@@ -29,6 +29,17 @@ describe('archive', () => {
     expect((await shell.run('archive', path)).err).toBe('')
   })
 
+  it('makes no memory for a file that was named by mistake', async () => {
+    const shell = createShell()
+    const note = join(shell.root, 'note.md')
+    writeFileSync(note, 'Nobody speaks here.\n')
+    expect(await shell.run('archive', note)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^recall: .* is no transcript that Recall can read/),
+    })
+    expect(readdirSync(shell.root)).toEqual(['note.md'])
+  })
+
   it('keeps what a session is called, and shows it', async () => {
     const shell = createShell()
     const path = join(temporaryFolder(), 'named.jsonl')

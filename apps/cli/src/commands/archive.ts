@@ -1,10 +1,12 @@
+import { openTranscript } from '@recall/agents'
 import { isMemoryError, type MemoryError } from '@recall/core'
 import { exitCodes } from '../exit-codes.ts'
 import { type ArchiveResult, createArchiver } from '../imports/archiver.ts'
 import { listTranscripts } from '../imports/transcripts.ts'
 import { formatsIn, withoutFormats } from '../imports/unreadable.ts'
-import type { RootOptions } from '../memory/find-root.ts'
+import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { languageModel } from '../memory/language-model.ts'
+import { holdsMemory } from '../memory/require-memory.ts'
 import { withMemory } from '../memory/with-memory.ts'
 import { count, formatCounts, formatSkipped } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
@@ -18,6 +20,10 @@ export async function archive(
   source: 'session' | 'checkpoint',
 ): Promise<number> {
   const { transcripts, unreadable } = await listTranscripts(io, paths)
+  const [only] = transcripts
+  // A file that was named by mistake makes no memory.
+  if (only !== undefined && transcripts.length + unreadable.length === 1 && isNew(io, options))
+    await openTranscript(only)
   return withMemory(io, { ...options, create: true }, async (memory, store) => {
     const archiver = await createArchiver(memory, store, source, { lm: languageModel(io) })
     const report = createReport(io, options.json ?? false)
@@ -34,6 +40,8 @@ export async function archive(
     return report.end()
   })
 }
+
+const isNew = (io: Io, options: RootOptions): boolean => !holdsMemory(findRoot(io, options), options)
 
 /** Tells a person at once what became of each file, and a program all at the end. */
 function createReport(io: Io, isJson: boolean) {
