@@ -85,6 +85,14 @@ describe('what stands in the way', () => {
   })
 })
 
+it.each(['--recall-prompts', '--consume'])('says that %s does nothing without an agent', async (option) => {
+  const { code, err } = await createShell().run('init', option)
+  expect([code, err]).toEqual([
+    0,
+    `recall: ${option} is for agents, and none is wired: name them with --target\n`,
+  ])
+})
+
 describe('a root that holds a memory in the other layout', () => {
   const inEntityLayout = async () => {
     const shell = createShell()

@@ -38,6 +38,7 @@ interface WiredHost {
 export async function init(io: Io, given: string | undefined, asked: InitOptions): Promise<number> {
   const options = withRoot(io, given, asked)
   const chosen = await chooseTargets(io, options)
+  if (chosen.length === 0) tellUnused(io, options)
   const root = rootFor(io, options, chosen)
   const isDry = options.dryRun ?? false
   const layout = await chooseLayout(io, root, options, chosen)
@@ -65,6 +66,13 @@ export async function init(io: Io, given: string | undefined, asked: InitOptions
     )
   } else io.out(summary(report, hosts, isDry, isFoundFromAnywhere(io, root)))
   return hosts.some(isRefused) ? exitCodes.failed : exitCodes.fine
+}
+
+/** Whoever gave these options believes that agents are wired. */
+function tellUnused(io: Io, { recallPrompts, consume }: InitOptions): void {
+  const name = recallPrompts ? '--recall-prompts' : '--consume'
+  if (recallPrompts || consume)
+    io.err(`recall: ${name} is for agents, and none is wired: name them with --target\n`)
 }
 
 const isRefused = ({ files }: WiredHost): boolean => files.some(({ status }) => status === 'refused')
