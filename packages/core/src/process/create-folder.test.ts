@@ -32,6 +32,6 @@ describe('a folder that is created', () => {
   it('is an error where a file stands, and below it', () => {
     writeFileSync(join(folder, 'file'), '')
     for (const path of ['file', 'file/memory'])
-      expect(() => createFolder(join(folder, path))).toThrow('file cannot be created (EEXIST)')
+      expect(() => createFolder(join(folder, path))).toThrow('file cannot be created (EEXIST): what stands there is no folder')
   })
 })

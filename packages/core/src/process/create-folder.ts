@@ -18,8 +18,10 @@ export function createFolder(path: string, mode?: number): void {
   } catch (cause) {
     // Another process was faster.
     if (isFolder(path)) return
+    const { code } = cause as NodeJS.ErrnoException
+    const advice = code === 'EEXIST' ? 'what stands there is no folder: move it away' : 'see who may write there'
     throw new MemoryError(
-      `${path} cannot be created (${(cause as NodeJS.ErrnoException).code}): see who may write there, or name another folder`,
+      `${path} cannot be created (${code}): ${advice}, or name another folder`,
       MemoryErrorCode.UNAVAILABLE,
       { cause, details: { path } },
     )
