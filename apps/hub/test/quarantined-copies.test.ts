@@ -414,6 +414,20 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     ])
   })
 
+  it('are of low signal when the agent is restored, also one that was restored before it', async () => {
+    const [first, second] = [await save(thief), await save(thief)]
+    const ofThief = `agents/${thief.id}`
+    await decide(`${ofThief}/quarantine`)
+    await database().update(agents).set({ trustLevel: 1 }).where(eq(agents.id, thief.id))
+    await decide(`restore/${second}`)
+    expect(await stateOf(second)).toEqual([0, null])
+    await decide(`${ofThief}/restore`)
+    expect([await stateOf(first), await stateOf(second)]).toEqual([
+      [-1, null],
+      [-1, first],
+    ])
+  })
+
   it('are mended by maintenance where they were marked before', async () => {
     const stolen = await save(thief)
     const copy = await save(ada)

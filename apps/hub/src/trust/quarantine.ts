@@ -145,7 +145,8 @@ async function showAgain(hub: Hub, agentId: string): Promise<void> {
   )
   await changeMemories(
     hub,
-    sql`duplicate_of = ${standing}`,
+    // Also one that was restored by itself, as a good one.
+    sql`duplicate_of = ${standing}, quality = -1`,
     sql`${own} and duplicate_of is null and deleted_at is null and ${standing} is not null`,
   )
   await hub.call(() => linkCopies(hub.database, sql`${own} and duplicate_of is not null`))
