@@ -92,6 +92,7 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
       { changes: [{ remove: 'k', expected: { updatedAt: 0, value: deep(2000) } }] },
       'changes',
     ],
+    ['a filter that negates none', 'find', { filter: { kind: 'not', filter: null } }, 'filter'],
     ['a value of too many items', 'put', { entry: { key: 'k', value: ones(100_000) } }, 'entry/value'],
     [
       'values of too many together',
