@@ -215,6 +215,20 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
     }
   })
 
+  it('has a stamp, by which a cache tells that it was written again and that it was only read', async () => {
+    const namespace = 'stamped'
+    const stamp = async (): Promise<string | null> =>
+      ((await (await send('stamp', { namespace, key: 'k' })).json()) as { stamp: string | null }).stamp
+    expect(await stamp()).toBeNull()
+    await send('put', { namespace, entry })
+    const first = await stamp()
+    expect(first).toEqual(expect.any(String))
+    await send('touch', { namespace, keys: ['k'] })
+    expect(await stamp()).toBe(first)
+    await send('put', { namespace, entry })
+    expect(await stamp()).not.toBe(first)
+  })
+
   it('may be as long a question as any memory takes, with days in it', async () => {
     const { memory } = await hub.agent('grace')
     const days = Array.from({ length: 900 }, (_, i) => `${2000 + (i % 25)}-12-${10 + (i % 19)}`)
