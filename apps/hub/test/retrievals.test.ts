@@ -1,6 +1,6 @@
 import { connectHub, type HubClient, registerAgent } from '@recall/client'
 import { fakeEmbedder } from '@recall/embeddings'
-import { agents, retrievalEvents } from '@recall/store-postgres'
+import { agents, retrievalEvents, rowsOf } from '@recall/store-postgres'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type HubSettings, parseConfig } from '../src/config/config.ts'
@@ -57,6 +57,17 @@ describe.each(engines)('what searches return, with %s', (_, openEngine) => {
     await author.get(id)
     expect(await countEvents()).toBe(3)
     expect(logged.filter(({ level }) => level === 'error')).toEqual([])
+  })
+
+  it('leaves the writes that follow as durable as they were', async () => {
+    const setting = async () =>
+      (await rowsOf(engine.database, sql`select current_setting('synchronous_commit') as durable`))[0]
+    const before = await setting()
+    const { hub, reader } = await openHub()
+    await reader.search(lesson('redis'))
+    await hub.settled()
+    expect(await setting()).toEqual(before)
+    expect(before).toEqual({ durable: 'on' })
   })
 
   it('is kept for 30 days with the question, and then as far as it counts', async () => {
