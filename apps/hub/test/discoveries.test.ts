@@ -85,6 +85,27 @@ describe.each(engines)('discoveries on %s', (_, open) => {
     expect(await shown()).toEqual([])
   })
 
+  it('are clearly nearer than all that is good', async () => {
+    const hub = await openHub(database(), noLimits, { embedder: degrees })
+    const ada = await hub.agent('ada', 1)
+    const bob = await hub.agent('bob')
+    const shown = async (angle: number) =>
+      (await ada.search(`${angle} degrees`)).map(({ author }) => author.name)
+    await ada.save({ content: degrees.text(45), tags })
+    await bob.save({ content: degrees.text(-42), tags })
+    // Cosines: 0.71 and 0.74 from 0 degrees, 0.69 and 0.75 from -1.
+    expect([await shown(0), await shown(-1)]).toEqual([['ada'], ['ada', 'bob']])
+  })
+
+  it('are two at most of three newcomers who say different things, the nearest', async () => {
+    const hub = await openHub(database(), noLimits, { embedder: degrees })
+    const reader = await hub.agent('reader', 1)
+    for (const [name, angle] of Object.entries({ ada: -55, bob: 0, cyd: 50 }))
+      await (await hub.agent(name)).save({ content: degrees.text(angle), tags })
+    const found = await reader.search('0 degrees')
+    expect(found.map(({ author }) => author.name)).toEqual(['bob', 'cyd'])
+  })
+
   it.each([
     ['what is good', true],
     ['what their author said', false],
