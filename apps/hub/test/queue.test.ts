@@ -2,7 +2,7 @@ import { connectHub } from '@recall/client'
 import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
 import { memories, memoryLinks, systemConfig } from '@recall/store-postgres'
-import { eq, isNull, sql } from 'drizzle-orm'
+import { eq, gt, isNull, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
@@ -59,6 +59,8 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
       { level: 'warn', event: 'queue stopped', untried: 15, code: MemoryErrorCode.UNAVAILABLE },
     ])
     expect(JSON.stringify(lines)).not.toContain(secret)
+    // The others were not tried: they wait no longer when the provider fails for them.
+    expect(await database().$count(memories, gt(memories.embedAttempts, 0))).toBe(1)
     expect(await hub.maintain()).toMatchObject({ embedded: 39, waiting: 1 })
     now += 60 * 60 * 1000
     expect(await hub.maintain()).toMatchObject({ embedded: 0, waiting: 1 })
@@ -89,6 +91,29 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
       isDeleted ? [] : [{ memoryId: later.id, relatedId: earlier.id, relation: 'duplicate_candidate' }],
     )
   })
+
+  it.each([true, false])(
+    'takes what repeats a memory that is hidden meanwhile for its copy, where one author wrote both: %j',
+    async (isSame) => {
+      const hub = await openHub(database(), noLimits)
+      const said = { content: lesson('redis'), tags: ['cache', 'restart'] }
+      const ada = await hub.agent('ada', 1)
+      const hidden = await ada.save(said)
+      const queuing = await openHub(database(), { ...noLimits, embedAsync: true })
+      const author = isSame ? ada : await hub.agent('bob', 1)
+      const http = { url: 'http://localhost', fetch: queuing.fetch, retries: 0 }
+      const later = await connectHub({ ...http, apiKey: author.key }).save(said)
+      const meanwhile = gated(database(), /<=>/, async (look) => {
+        const found = await look()
+        await database().update(memories).set({ quality: -2 }).where(eq(memories.id, hidden.id))
+        return found
+      })
+      expect(await (await started(fakeEmbedder(), meanwhile)).embedWaiting()).toBe(1)
+      expect(await database().select().from(memories).where(eq(memories.id, later.id))).toMatchObject([
+        isSame ? { quality: -1, duplicateOf: hidden.id } : { quality: 0, duplicateOf: null },
+      ])
+    },
+  )
 
   it.each<[what: string, meanwhile: (forget: () => Promise<unknown>) => Promise<unknown>]>([
     ['was deleted', (forget) => forget()],
