@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { idempotencyKeys } from '@recall/store-postgres'
-import { and, eq, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, eq, isNull, lt, or, type SQL } from 'drizzle-orm'
 import type { Context } from 'hono'
 import type { Hub, HubEnv } from '../hub.ts'
 import type { Claim } from '../pipelines/write-memory.ts'
@@ -48,14 +48,13 @@ export async function answeringOnce<T>(
       .onConflictDoUpdate({
         target: [idempotencyKeys.agentId, idempotencyKeys.route, idempotencyKeys.key],
         set: { fingerprint, createdAt, status: null, body: null },
-        setWhere:
-          or(
-            lt(idempotencyKeys.createdAt, new Date(clock() - rememberedMs)),
-            and(
-              isNull(idempotencyKeys.status),
-              lt(idempotencyKeys.createdAt, new Date(clock() - abandonedMs(hub.config))),
-            ),
-          ) ?? sql`false`,
+        setWhere: or(
+          lt(idempotencyKeys.createdAt, new Date(clock() - rememberedMs)),
+          and(
+            isNull(idempotencyKeys.status),
+            lt(idempotencyKeys.createdAt, new Date(clock() - abandonedMs(hub.config))),
+          ),
+        ) as SQL,
       })
       .returning({ key: idempotencyKeys.key }),
   )
