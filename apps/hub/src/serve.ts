@@ -8,9 +8,10 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { collectDefaultMetrics } from 'prom-client'
 import { urlOf } from './access/guard-host.ts'
 import type { HubConfig } from './config/config.ts'
-import { createHub, type RunningHub } from './create-hub.ts'
-import { type Log, loggedError } from './log.ts'
+import { createHub } from './create-hub.ts'
+import type { Log } from './log.ts'
 import { openDependencies } from './open-dependencies.ts'
+import { workOnQueue } from './work-on-queue.ts'
 
 export interface ListeningHub {
   url: string
@@ -58,7 +59,7 @@ export async function serveHub(
     server.maxConnections = mostSockets
     const answers = answersOf(server)
     // Not before it listens: a hub that cannot does not start, and nothing may keep its process from ending.
-    const queue = config.embedAsync ? workOn(hub, log) : undefined
+    const queue = config.embedAsync ? workOnQueue(hub, log) : undefined
     const address = server.address()
     const port = typeof address === 'object' && address ? address.port : config.port
     return {
@@ -103,36 +104,6 @@ async function untilSent(answers: ReadonlySet<ServerResponse>): Promise<void> {
     const waiting = [...answers].find(({ writableEnded }) => writableEnded)
     if (!waiting) return
     await once(waiting, 'close')
-  }
-}
-
-/** Pause before an empty queue is checked again, in milliseconds. */
-const queueMs = 500
-
-/** Embeds queued memories until it is stopped. */
-function workOn(hub: RunningHub, log: Log): { stop(): Promise<void> } {
-  const stopping = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  let turn = Promise.resolve()
-  const next = (delay: number): void => {
-    timer = setTimeout(() => {
-      turn = hub.embedWaiting(stopping.signal).then(
-        (done) => next(done > 0 ? 0 : queueMs),
-        (error: unknown) => {
-          log({ level: 'error', event: 'queue failed', ...loggedError(error) })
-          next(queueMs)
-        },
-      )
-    }, delay)
-    if (stopping.signal.aborted) clearTimeout(timer)
-  }
-  next(0)
-  return {
-    async stop() {
-      stopping.abort()
-      clearTimeout(timer)
-      await turn
-    },
   }
 }
 
