@@ -21,4 +21,16 @@ describe.each(engines)('an archive on %s', (_, open) => {
       expect(await cold.get(copy, 60)).toEqual(copy)
     }
   })
+
+  it('takes as many as it is asked to, those first that were last written the longest ago', async () => {
+    const store = createPostgresStore(engine.database)
+    for (const [key, updatedAt] of Object.entries({ newest: 30, oldest: 10, older: 20 }))
+      await store.put(plainEntry(key, { updatedAt }), { overwrite: true, now: 60 })
+    const { namespace, scope } = plainEntry('any')
+    const selection = { namespace, scope, before: 60, now: 60, dryRun: false, limit: 2 }
+    expect(await store.cold.archive(selection)).toEqual({ archived: 2, errors: [] })
+    const left = ['newest', 'older', 'oldest'].map((key) => store.get({ namespace, scope, key }, 60))
+    expect((await Promise.all(left)).map((entry) => entry?.key)).toEqual(['newest', undefined, undefined])
+    expect(await store.cold.archive(selection)).toEqual({ archived: 1, errors: [] })
+  })
 })
