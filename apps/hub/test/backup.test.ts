@@ -69,6 +69,10 @@ describe.each(engines)('a hub on %s', (_, open) => {
     writeFileSync(`${other}.unfinished`, 'of another backup')
     await expect(backup(database(), other)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
     expect(readFileSync(`${other}.unfinished`, 'utf8')).toBe('of another backup')
+    await expect(backup(database(), join(path, 'in-a-file'))).rejects.toMatchObject({
+      code: MemoryErrorCode.UNAVAILABLE,
+      message: expect.stringContaining('see that its folder is there'),
+    })
     await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
 
     const before = await database().select().from(memories)

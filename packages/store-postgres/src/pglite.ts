@@ -18,7 +18,7 @@ import { drizzle } from 'drizzle-orm/pglite'
 import type { Database } from './engines/database.ts'
 import { createEngine, type Engine } from './engines/embedded-engine.ts'
 import { lockFolder } from './engines/folder-lock.ts'
-import { SyncingFiles, syncFolder, syncingStartParams } from './engines/syncing-files.ts'
+import { SyncingFiles, syncAllBelow, syncingStartParams } from './engines/syncing-files.ts'
 import { keepTextConfiguration } from './engines/text-configuration.ts'
 import { migrate } from './migrate.ts'
 import { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
@@ -65,7 +65,7 @@ export async function openPglite({ folder, template }: EmbeddedOptions = {}): Pr
     chmodSync(data, onlyMe)
     const isNew = !holdsData(data)
     const files = { fs: new SyncingFiles(data), startParams: syncingStartParams }
-    const prepare = isNew ? () => syncFolder(root) : () => {}
+    const prepare = isNew ? () => syncAllBelow(root) : () => {}
     return await start(await createEngine(optionsOf(files, template), data), lock.release, prepare)
   } catch (error) {
     lock.release()

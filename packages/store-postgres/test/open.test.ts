@@ -11,7 +11,7 @@ import { sql } from 'drizzle-orm'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { prepared, rowsOf } from '../src/engines/database.ts'
 import { lockFolder } from '../src/engines/folder-lock.ts'
-import { syncFolder } from '../src/engines/syncing-files.ts'
+import { syncAllBelow } from '../src/engines/syncing-files.ts'
 import { openPglite, openPgliteMemory } from '../src/pglite.ts'
 import { openPostgres, openPostgresMemory } from '../src/postgres.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
@@ -204,7 +204,7 @@ it('syncs a folder on Windows, which opens none and syncs only what may be writt
   })
   try {
     Object.defineProperty(process, 'platform', { value: 'win32' })
-    syncFolder(folder)
+    syncAllBelow(folder)
     expect(opened).toHaveBeenCalledExactlyOnceWith(join(folder, 'base', 'PG_VERSION'), 'r+')
   } finally {
     Object.defineProperty(process, 'platform', { value: platform })

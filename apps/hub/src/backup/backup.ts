@@ -1,9 +1,10 @@
-import { closeSync, createWriteStream, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { createWriteStream, existsSync, openSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { renamePatiently, syncFile, syncFolder } from '@recall/core/process'
 import { type Database, rowsOf } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import { format, type Header, schemaOf, type Table, tables, version } from './format.ts'
@@ -15,7 +16,8 @@ const rowsAtOnce = (table: Table): number => (table === 'entries' ? 20 : 500)
  * Writes a backup into a new file.
  *
  * @returns rows by table
- * @throws MemoryError CONFLICT when the file exists, or another backup writes it
+ * @throws MemoryError CONFLICT when the file exists, or another backup writes it; UNAVAILABLE when nothing can be written
+ * there
  */
 export async function backup(database: Database, path: string): Promise<Record<string, number>> {
   refuseExisting(path)
@@ -23,12 +25,11 @@ export async function backup(database: Database, path: string): Promise<Record<s
   const file = createUnfinished(unfinished)
   try {
     const counts = await writeBackup(database, createWriteStream(unfinished, { fd: file }))
-    syncPath(unfinished, 'r+')
+    syncFile(unfinished)
     // Whoever made a file there meanwhile would lose it.
     refuseExisting(path)
-    renameSync(unfinished, path)
-    // Windows cannot open folders, and needs no such call.
-    if (process.platform !== 'win32') syncPath(dirname(path), 'r')
+    renamePatiently(unfinished, path)
+    syncFolder(dirname(path))
     return counts
   } catch (error) {
     rmSync(unfinished, { force: true })
@@ -109,20 +110,17 @@ function createUnfinished(path: string): number {
   try {
     return openSync(path, 'wx', 0o600)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EEXIST')
+      throw new MemoryError(
+        `${path} cannot be written (${code}): see that its folder is there, and that this user may write to it`,
+        MemoryErrorCode.UNAVAILABLE,
+        { cause: error },
+      )
     throw new MemoryError(
       `${path} exists: another backup is being written, or one was killed: then delete that file and try again`,
       MemoryErrorCode.CONFLICT,
       { cause: error },
     )
-  }
-}
-
-function syncPath(path: string, flags: 'r' | 'r+'): void {
-  const file = openSync(path, flags)
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
   }
 }

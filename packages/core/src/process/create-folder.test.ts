@@ -32,6 +32,8 @@ describe('a folder that is created', () => {
   it('is an error where a file stands, and below it', () => {
     writeFileSync(join(folder, 'file'), '')
     for (const path of ['file', 'file/memory'])
-      expect(() => createFolder(join(folder, path))).toThrow('file cannot be created (EEXIST): what stands there is no folder')
+      expect(() => createFolder(join(folder, path))).toThrow(
+        'file cannot be created (EEXIST): what stands there is no folder',
+      )
   })
 })

@@ -19,7 +19,8 @@ export function createFolder(path: string, mode?: number): void {
     // Another process was faster.
     if (isFolder(path)) return
     const { code } = cause as NodeJS.ErrnoException
-    const advice = code === 'EEXIST' ? 'what stands there is no folder: move it away' : 'see who may write there'
+    const advice =
+      code === 'EEXIST' ? 'what stands there is no folder: move it away' : 'see who may write there'
     throw new MemoryError(
       `${path} cannot be created (${code}): ${advice}, or name another folder`,
       MemoryErrorCode.UNAVAILABLE,

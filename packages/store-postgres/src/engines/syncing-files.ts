@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { type PGlite, PGlite as Pglite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
+import { syncFile, syncFolder } from '@recall/core/process'
 
 /**
  * The file system of an embedded database, with a real fsync. PGlite switches fsync off for speed, and its file
@@ -50,23 +51,12 @@ function syncForReal(runtime: unknown): void {
 /** The number of EIO in this runtime. */
 const inputOutputError = 29
 
-/** Syncs a whole folder, because creating a database writes its files without syncing them. */
-export function syncFolder(folder: string): void {
+/** Makes all below a folder durable, because creating a database writes its files without syncing them. */
+export function syncAllBelow(folder: string): void {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) syncFolder(path)
-    // Windows syncs only what may be written.
-    else if (entry.isFile()) syncPath(path, 'r+')
+    if (entry.isDirectory()) syncAllBelow(path)
+    else if (entry.isFile()) syncFile(path, fs)
   }
-  // Windows cannot open folders, and needs no such call.
-  if (process.platform !== 'win32') syncPath(folder, 'r')
-}
-
-function syncPath(path: string, flags: 'r' | 'r+'): void {
-  const descriptor = fs.openSync(path, flags)
-  try {
-    fs.fsyncSync(descriptor)
-  } finally {
-    fs.closeSync(descriptor)
-  }
+  syncFolder(folder, fs)
 }
