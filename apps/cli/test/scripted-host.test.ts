@@ -86,6 +86,10 @@ function hooksIn(settings: string): Map<string, string[]> {
   )
 }
 
+/** The words of a command line, as a shell takes them. */
+const wordsOf = (command: string): string[] =>
+  (command.match(/(?:"[^"]*"|[^\s"])+/g) ?? []).map((word) => word.replaceAll('"', ''))
+
 /** Our processes that are alive, by the folder of their bundles. */
 function ownProcesses(): number[] {
   return readdirSync('/proc')
@@ -117,7 +121,7 @@ describe.runIf(hasTranscripts())('a scripted host', () => {
     const fire = async (event: string, payload: Payload, killAfterMs?: number): Promise<Ran[]> =>
       Promise.all(
         (hooks.get(event) ?? []).map((command) =>
-          run(command.split(' '), { ...payload, hook_event_name: event }, killAfterMs),
+          run(wordsOf(command), { ...payload, hook_event_name: event }, killAfterMs),
         ),
       )
     const sources = (await listTranscripts({ cwd: '/' } as never, [transcriptsFolder])).transcripts

@@ -186,9 +186,15 @@ it('takes a page of a proxy for no hub', async () => {
   ])
   expect((await failure(page.hub.whoami())).code).toBe(MemoryErrorCode.UNAVAILABLE)
   const gone = hubOf(Array.from({ length: 3 }, () => new Response('<html>', { status: 404 })))
-  expect(await failure(gone.hub.get('1'))).toMatchObject({
+  expect((await failure(gone.hub.get('1'))).code).toBe(MemoryErrorCode.UNAVAILABLE)
+})
+
+it('says what to look at when no hub can be reached', async () => {
+  const fetch = (): Promise<Response> => Promise.reject(new TypeError('fetch failed'))
+  const hub = connectHub({ url: 'https://hub.example', fetch, retries: 0 })
+  await expect(hub.whoami()).rejects.toMatchObject({
     code: MemoryErrorCode.UNAVAILABLE,
-    message: expect.stringContaining('see that the address is right'),
+    message: 'hub.example cannot be reached: see that the address is right, and that the hub runs',
   })
 })
 
