@@ -71,7 +71,7 @@ describe.each(engines)('a hub on %s', (_, open) => {
     expect(readFileSync(`${other}.unfinished`, 'utf8')).toBe('of another backup')
     await expect(backup(database(), join(path, 'in-a-file'))).rejects.toMatchObject({
       code: MemoryErrorCode.UNAVAILABLE,
-      message: expect.stringContaining('see that its folder is there'),
+      message: expect.stringContaining(`no backup can be written into ${path} (ENOTDIR)`),
     })
     await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
 

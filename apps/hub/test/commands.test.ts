@@ -218,7 +218,7 @@ it('says what is wrong with its words and settings, and what to do', async () =>
   const unwritable = await runHub(fake, 'backup', '/no/such/folder/hub.backup')
   expect(unwritable).toMatchObject({
     code: 3,
-    stderr: expect.stringMatching(/^recall-hub: .*hub\.backup\.unfinished cannot be written \(ENOENT\)/),
+    stderr: expect.stringMatching(/^recall-hub: no backup can be written into .*folder \(ENOENT\)/),
   })
   const wrong = await runHub({ ...fake, PORT: 'many', CONNECTIONS: '0', COLOUR: 'red' }, 'doctor')
   expect(wrong.code).toBe(3)

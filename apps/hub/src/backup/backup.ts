@@ -113,7 +113,7 @@ function createUnfinished(path: string): number {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'EEXIST')
       throw new MemoryError(
-        `${path} cannot be written (${code}): see that its folder is there, and that this user may write to it`,
+        `no backup can be written into ${dirname(path)} (${code}): see that this folder is there, and who may write there`,
         MemoryErrorCode.UNAVAILABLE,
         { cause: error },
       )
