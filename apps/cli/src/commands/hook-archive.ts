@@ -36,6 +36,7 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
   const { own, budgetMs } = options
   const deadline = performance.now() + (budgetMs ?? 0)
   const isHurried = budgetMs !== undefined
+  let asked: { model: LmProvider | undefined } | undefined
   // A failed session is not retried in this run: its cause will hardly be gone within a second.
   const failed = new Set<string>()
   const pending = (): HostSession[] =>
@@ -47,7 +48,9 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
       await wait(20)
       continue
     }
-    const model = languageModel(io)
+    // Asked for where a session waits, and once: it says what is wrong with it.
+    asked ??= { model: languageModel(io) }
+    const { model } = asked
     // Sessions that were summarised without the configured model stay pending.
     const isProvisional = isHurried && model !== undefined
     const lockTimeout = isHurried ? { lockTimeoutMs: hurriedLockMs } : {}
