@@ -89,9 +89,11 @@ async function* readMessages(
 
 type RolloutLine = Record<string, unknown> & { payload: Record<string, unknown> }
 
+const isLine = (value: unknown): value is RolloutLine => isRecord(value) && isRecord(value.payload)
+
 async function* linesIn(path: string, skip: Skip): AsyncGenerator<RolloutLine, void> {
   for await (const { value } of readJsonLines(path, skip)) {
-    if (isRecord(value) && isRecord(value.payload)) yield { ...value, payload: value.payload }
+    if (isLine(value)) yield value
     else skip(skippedKinds.notAMessage)
   }
 }

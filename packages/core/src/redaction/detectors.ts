@@ -270,10 +270,12 @@ function whole(pattern: string, flags?: string): (value: string) => boolean {
   return (value) => anchored.test(value)
 }
 
+const isAppPassword = whole(appPassword)
+
 function isMemberPassword(value: string): boolean {
   return isPassword(value, inQuotes)
 }
 
 function isShortOrAppPassword(value: string): boolean {
-  return isShortPassword(value) || whole(appPassword)(value)
+  return isShortPassword(value) || isAppPassword(value)
 }
