@@ -1,0 +1,70 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type Engine, engines, openHub } from '../../hub/test/support.ts'
+import { evidence, learning, project } from './echo-project.ts'
+import { createShell } from './support.ts'
+
+describe('publish', () => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await (engines[0] as (typeof engines)[0])[1]()
+  })
+  afterAll(() => engine.close())
+
+  const reference = ['echoes', 'publish', 'reviewer/inscribed-001', '--tags', 'sql,lists']
+
+  it('shows what is sent, asks, and shares it on the hub', async () => {
+    const hub = await openHub(engine.database)
+    const agent = await hub.agent('ada', 1)
+    vi.stubGlobal('fetch', (request: Request) => hub.fetch(request))
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const shell = await project()
+    const keyFile = join(shell.root, '.config/recall/hub.json')
+    mkdirSync(dirname(keyFile), { recursive: true })
+    expect((await shell.run(...reference)).err).toContain('no key for a hub')
+    writeFileSync(keyFile, JSON.stringify({ url: 'http://localhost', api_key: agent.key }))
+    chmodSync(keyFile, 0o644)
+    expect((await shell.run(...reference)).err).toContain('chmod 600')
+    chmodSync(keyFile, 0o600)
+    const unasked = await shell.run(...reference)
+    expect(unasked).toMatchObject({ code: 1, out: expect.stringContaining('Nothing was sent') })
+    expect(unasked.err).toContain(learning)
+    expect(await agent.search(learning)).toEqual([])
+    const asked = createShell(shell.root, 'y')
+    expect((await asked.run(...reference)).out).toMatch(/^Published as RCL-\w+\.\n$/)
+    const [found] = await agent.search(learning)
+    expect(found).toMatchObject({ tags: ['sql', 'lists'], content: expect.stringContaining(evidence) })
+    expect(`${unasked.out}${unasked.err}`).not.toContain(agent.key)
+  })
+
+  it('takes secrets out that a person wrote into the file, and says so', async () => {
+    const shell = await project()
+    const path = join(shell.root, '.recall/echoes/reviewer/MEMORY.md')
+    const secret = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'
+    writeFileSync(path, readFileSync(path, 'utf8').replace('one query', `one query, ${secret}`))
+    writeFileSync(join(shell.root, 'key.json'), '{"url":"http://localhost","api_key":"k"}', { mode: 0o600 })
+    const options = ['--key-file', 'key.json', '--dry-run', '--json']
+    const { code, out, err } = await shell.run(...reference, ...options)
+    expect([code, JSON.parse(out)]).toMatchObject([0, { published: false, redacted: { github: 1 } }])
+    expect(err).toContain('Taken out: 1 github.')
+    expect(out + err).not.toContain(secret)
+  })
+
+  it('makes no tag of a secret in a title', async () => {
+    const shell = await project()
+    const path = join(shell.root, '.recall/echoes/reviewer/MEMORY.md')
+    const secret = ['AKIA', 'QYLPMN5HFIQR7XYZ'].join('')
+    writeFileSync(path, readFileSync(path, 'utf8').replace('Queries in loops', `Queries in loops ${secret}`))
+    writeFileSync(join(shell.root, 'key.json'), '{"url":"http://localhost","api_key":"k"}', { mode: 0o600 })
+    const published = ['echoes', 'publish', 'reviewer/inscribed-002', '--key-file', 'key.json', '--dry-run']
+    const { memory } = await shell.json<{ memory: { tags: string[] } }>(...published)
+    expect(memory.tags).toEqual(['queries', 'loops', 'pattern'])
+    const given = await shell.json<{ memory: { tags: string[] } }>(
+      ...published,
+      '--tags',
+      `sql,${secret},lists`,
+    )
+    expect(given.memory.tags).toEqual(['sql', 'lists'])
+  })
+})
