@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
-import { identityOf, isGone, longestElsewhereMs, thisProcess } from './identity.ts'
+import { hasEnded, identityOf, isGone, longestElsewhereMs, thisProcess } from './identity.ts'
 
 const never = (): number => {
   throw new Error('a process that runs here is asked for by its id')
@@ -13,10 +13,12 @@ it('a process that lives is not gone, and one that ended is', async () => {
   await once(child, 'spawn')
   const identity = identityOf(child.pid ?? 0)
   expect(isGone(identity, never)).toBe(false)
+  expect(hasEnded(identity.pid)).toBe(false)
   expect(isGone(thisProcess(), never)).toBe(false)
   child.kill('SIGKILL')
   await once(child, 'exit')
   expect(isGone(identity, never)).toBe(true)
+  expect(hasEnded(identity.pid)).toBe(true)
 })
 
 const tellsEnded = process.platform === 'linux'
