@@ -133,6 +133,33 @@ describe('termsIn', () => {
     )
   })
 
+  it('finds every short word by its stem, whatever ending it has', () => {
+    const letters = [...'abcdefghijklmnopqrstuvwxyz']
+    const pairs = letters.flatMap((first) => letters.map((second) => first + second))
+    const endings = [
+      '',
+      's',
+      'ed',
+      'eds',
+      'ing',
+      'ies',
+      'ied',
+      'y',
+      'ly',
+      'er',
+      'est',
+      'ful',
+      'ment',
+      'ational',
+    ]
+    const words = pairs.flatMap((pair) =>
+      [pair, ...letters.map((third) => pair + third)].flatMap((start) => endings.map((end) => start + end)),
+    )
+    expect(
+      words.filter((word) => countTermsIn(word, new Set(wordsOf(word).map(({ term }) => term))) === 0),
+    ).toEqual([])
+  })
+
   it('says which run of letters each is in', () => {
     const found = [...termsIn('Say searchMemories, then search.', new Set(['search', 'memori']))]
     const memories = { start: 4, end: 18 }

@@ -59,9 +59,8 @@ export const indexedTerms = (text: string): { term: string }[] =>
 
 /** Where a text holds some of these terms, in order, each with the bounds of the run of letters that it is in. */
 export function* termsIn(text: string, terms: ReadonlySet<string>): Generator<Word> {
-  // Splitting and stemming cost much more than ruling out. A stem may end differently from its word, but begins with
-  // the same two letters: `key` has the stem `kei`.
-  const beginnings = new RegExp([...terms].map((term) => term.slice(0, 2)).join('|'))
+  // Splitting and stemming cost much more than ruling out.
+  const beginnings = new RegExp([...terms].map(beginningOf).join('|'))
   const mayHold = (part: string): boolean => beginnings.test(foldLetters(part).toLowerCase())
   if (terms.size === 0 || !mayHold(text)) return
   for (const { 0: run, index } of text.matchAll(runsFor(text))) {
@@ -70,6 +69,13 @@ export function* termsIn(text: string, terms: ReadonlySet<string>): Generator<Wo
       if (terms.has(term)) yield { term, start: index, end: index + run.length }
   }
 }
+
+/**
+ * Pattern of the letters that all words with this stem have. Stems may end differently from their words, as `kei` does
+ * for `key`, but only one of two letters does so within the first two: `ei` is the stem of `eyed`.
+ */
+const beginningOf = (term: string): string =>
+  term.length === 2 && term.endsWith('i') ? `${term[0]}[iy]` : term.slice(0, 2)
 
 /** How many of the terms a text holds. */
 export function countTermsIn(text: string, terms: ReadonlySet<string>): number {
