@@ -25,10 +25,21 @@ it('leaves signs and punctuation as they are, also those that stand for letters'
     expect(foldLetters(text)).toBe(text)
 })
 
+const signs = (all: string): string => all.replace(/[\p{L}\p{N}\p{M}\p{Co}]+/gu, '')
+
+it('changes no character the second time, and no sign', () => {
+  // Beyond are only Han characters, which have no other form.
+  for (let at = 0; at < 0x30000; at++) {
+    const character = String.fromCodePoint(at)
+    const folded = foldLetters(character)
+    if (foldLetters(folded) !== folded || signs(folded) !== signs(character.normalize('NFC')))
+      expect.fail(`U+${at.toString(16)} becomes ${folded}`)
+  }
+})
+
 it('changes nothing the second time, and nothing but words', () => {
   const special = fc.constantFrom(...'eé\u0301ßﬁ½ｶﾞ한ﾠ\u3099कि—™ ')
   const text = fc.string({ unit: fc.oneof(special, fc.string({ maxLength: 1, unit: 'binary' })) })
-  const signs = (all: string): string => all.replace(/[\p{L}\p{N}\p{M}\p{Co}]+/gu, '')
   fc.assert(
     fc.property(text, (all) => {
       const folded = foldLetters(all)

@@ -25,8 +25,9 @@ function foldCharacter(character: string): string {
     .normalize('NFKD')
     .replace(diacritics(), '')
     .replace(special, (letter) => specialLetters.get(letter) as string)
-  // Some, such as ½, stand for signs as well, which would end the word.
-  const result = notOfWord().test(character + plain) ? character : plain
+  // Some, such as ½, stand for signs as well, which would end the word. A few signs have a mark of their own in NFC.
+  const isSign = notOfWord().test(character + plain)
+  const result = isSign ? character.normalize('NFC').replace(diacritics(), '') : plain
   if (folded.size >= mostFolded) folded.clear()
   folded.set(character, result)
   return result
