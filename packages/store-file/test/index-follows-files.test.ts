@@ -34,6 +34,7 @@ const courses: readonly (readonly [seed: number, ...Action[]])[] = [
   [-573441753, 'write', 'abandon', 'corrupt', 'edit', 'section', 'section', 'corrupt', 'search', 'write'],
   [1826896635, 'write', 'abandon', 'edit', 'section', 'corrupt', 'write'],
   [443701702, 'section', 'abandon', 'add', 'rename', 'edit', 'write', 'write', 'edit', 'corrupt', 'add'],
+  [11, 'edit', 'section', 'section', 'abandon', 'corrupt', 'edit', 'abandon', 'corrupt', 'section'],
 ]
 
 /** Leaves every page as SQLite expects it, so that nothing but a rebuild may tell. */
