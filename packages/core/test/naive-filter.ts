@@ -60,7 +60,7 @@ function operator(name: string, found: JsonValue[], operand: JsonValue): boolean
       ? among(value, operand)
       : typeof value === 'string' &&
           typeof operand === 'string' &&
-          value.split(operand).length > 1 - Number(operand === '')
+          (operand === '' || value.split(operand).length > 1)
   }
   if (name === 'overlap') return Array.isArray(value) && value.some((item) => among(operand, item))
   if (name === 'elemMatch') return Array.isArray(value) && value.some((item) => elementMatches(item, operand))

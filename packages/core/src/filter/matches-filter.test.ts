@@ -16,7 +16,7 @@ describe('matchesFilter', () => {
       fc.property(filterOn, document, (filters, value) => {
         expect(holds(filters, value)).toBe(naivelyMatches(filters, value, metadata))
       }),
-      { numRuns: 3000 },
+      { numRuns: 3000, examples: [[{ a: { contains: '' } }, { a: '' }]] },
     )
   })
 
@@ -56,6 +56,7 @@ describe('matchesFilter', () => {
     [{ lt: 'b' }, ['a', ''], ['b', 'c', 0, null]],
     [{ lte: 'b' }, ['a', 'b'], ['c', 1, ['a']]],
     [{ contains: 'oo' }, ['pool', ['oo']], ['pol', ['pool'], 7]],
+    [{ contains: '' }, ['', 'pool', ['']], [[], 7]],
     [{ contains: 1 }, [[1, 2]], ['1', ['1'], 1]],
     [{ overlap: [1, 'a'] }, [[2, 1], ['a']], [[2], [], 1, 'a']],
   ])('finds by %j what meets it, and nothing else', (operators, met, others) => {
