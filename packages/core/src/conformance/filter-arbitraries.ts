@@ -64,7 +64,7 @@ export const condition: fc.Arbitrary<JsonValue> = fc.letrec<{ condition: JsonVal
       fc
         .dictionary(name, tie('operators'), { minKeys: 1, maxKeys: 2 })
         .map((members): JsonObject => ({ elemMatch: members })),
-      list.map((items): JsonObject => ({ elemMatch: items })),
+      fc.oneof(list, scalar).map((equals): JsonObject => ({ elemMatch: equals })),
     ),
     condition: fc.oneof(scalar, list, tie('operators')),
   }),

@@ -133,5 +133,7 @@ export const operatorLaws: readonly Law[] = [
     expect(await found(memory, { v: { $elemMatch: { k: 'a', n: { gt: 2 } } } })).toBe('one')
     expect(await found(memory, { v: { elemMatch: { gt: 4, lt: 6 } } })).toBe('numbers')
     expect(await found(memory, { v: { elemMatch: [9, 'x'] } })).toBe('numbers')
+    expect(await found(memory, { v: { elemMatch: 9 } })).toBe('numbers')
+    expect(await found(memory, { v: { elemMatch: '9' } })).toBe('')
   }),
 ]

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { openFailing } from '../../test/failing-memory.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import { createSealer, type Envelope } from '../front/encryption.ts'
-import { createMemoryFallback } from './fallback.ts'
+import { createMemoryFallback, type Degradation } from './fallback.ts'
 import { createInMemoryQueue } from './write-queue.ts'
 
 describe('readWithFallback', () => {
@@ -63,6 +63,34 @@ describe('writeWithDegradation', () => {
     expect(await memory.read('long-term', 'key')).toBe(2)
     expect(await queue.items()).toEqual([])
     expect(told.map(({ kind }) => kind)).toEqual(['queued'])
+  })
+
+  it('tells of a write that only a clean-up made room for', async () => {
+    const { memory, time } = openFailing()
+    await memory.write('long-term', 'expiring', 0, { ttl: 1000 })
+    time.advance(1000)
+    let isFull = true
+    const full: typeof memory = {
+      ...memory,
+      async write(...given) {
+        if (isFull) throw new MemoryError('full', MemoryErrorCode.QUOTA_EXCEEDED)
+        await memory.write(...given)
+      },
+      async cleanup(options) {
+        const result = await memory.cleanup(options)
+        isFull = result.deleted !== 1
+        return result
+      },
+    }
+    const told: Degradation[] = []
+    const fallback = createMemoryFallback({
+      memory: full,
+      clock: time.clock,
+      onDegraded: (each) => told.push(each),
+    })
+    expect(await fallback.writeWithDegradation('long-term', 'key', 1)).toBe('written after clean-up')
+    expect(await memory.read('long-term', 'key')).toBe(1)
+    expect(told).toMatchObject([{ kind: 'clean-up', scope: 'long-term', key: 'key' }])
   })
 
   it('queues what the store does not answer after a clean-up', async () => {
