@@ -5,31 +5,11 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { splitByRarity } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { schema } from '../search-index/schema.ts'
-import { createSearchIndex } from '../search-index/search-index.ts'
-import { createStatements, type Database } from '../sqlite/driver.ts'
+import { indexOf } from '../../test/index-of-texts.ts'
 import { isNearlyEverywhere, wordFactsOf } from './word-facts.ts'
 
 const vocabulary = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox']
 const conditions = { scope: 'long-term', namespace: 'default', now: 0, tags: [] } as const
-
-/** Units 1, 2, … of these texts, each a document of its own. */
-function indexOf(texts: readonly string[], database: Database = new DatabaseSync(':memory:')) {
-  database.exec(schema)
-  const sql = createStatements(database)
-  const word = sql('INSERT INTO words2 (rowid, text) VALUES (?, ?)')
-  const document = sql(
-    `INSERT INTO documents (id, folder, name, scope, namespace, key, created, updated, units, bytes, size, modified,
-       changed, inode, hash) VALUES (?, 1, '', 2, '', ?, 0, 0, 1, 0, 0, 0, 0, 0, x'')`,
-  )
-  database.exec('BEGIN')
-  texts.forEach((text, i) => {
-    word.run(i + 1, text)
-    document.run(i + 1, String(i))
-  })
-  database.exec('COMMIT')
-  return createSearchIndex(database)
-}
 
 /** The first words are rare, the last ones are nearly everywhere. */
 const text = fc
