@@ -77,6 +77,12 @@ describe('the environment', () => {
     })
   })
 
+  it('is not told that a number must be whole that is only too large', () => {
+    const message = expect.not.stringContaining('whole')
+    for (const name of ['port', 'privateTotalBytes'])
+      expect(() => parseConfig({ [name]: 2 ** 53 })).toThrow(expect.objectContaining({ message }))
+  })
+
   it('names the origins of pages with commas between them, each as a browser sends it', () => {
     const origins = (text: string) => ({ RECALL_HUB_ALLOWED_ORIGINS: text })
     const two = 'https://a.example, http://localhost:3000'

@@ -3,30 +3,30 @@ import * as z from 'zod'
 
 const megabyte = 1024 * 1024
 
-const whole = 'must be a whole number'
 // Of a number that is out of its bounds, zod says which.
 const number = z.number({
-  error: ({ code }) => (code === 'invalid_type' ? 'must be a number' : undefined),
+  error: ({ code, expected }) =>
+    code === 'invalid_type' ? `must be a ${expected === 'int' ? 'whole number' : 'number'}` : undefined,
 })
 /** A number, or the text of one, as in a variable. `Number` would also take `null` and an empty list for 0. */
 const orText = (bounds: z.ZodNumber) =>
   z.preprocess((given) => (typeof given === 'string' && /\S/.test(given) ? Number(given) : given), bounds)
 /** At most what a timer takes, and what Postgres takes for a number: some 24 days in milliseconds. */
 const most = 2 ** 31 - 1
-const count = orText(number.int(whole).positive().max(most))
+const count = orText(number.int().positive().max(most))
 /** Processes that count requests by themselves forget them by a timer. */
 const windowSeconds = orText(
   number
-    .int(whole)
+    .int()
     .positive()
     .max(Math.floor(most / 1000)),
 )
 /** Of a disk, which has more than Postgres takes for a number. */
-const bytes = orText(number.int(whole).positive().max(Number.MAX_SAFE_INTEGER))
+const bytes = orText(number.int().positive())
 /** A century at most: dates end somewhere. */
-const days = orText(number.int(whole).positive().max(36_500))
+const days = orText(number.int().positive().max(36_500))
 const similarity = orText(number.min(0).max(1))
-const port = orText(number.int(whole).min(0).max(65_535))
+const port = orText(number.int().min(0).max(65_535))
 const flag = z.union([z.boolean(), z.stringbool()], 'must be true or false')
 
 /** `z.url` takes a host and a port for an address of the scheme that the host names. */
