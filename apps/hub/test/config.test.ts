@@ -56,9 +56,9 @@ describe('the environment', () => {
   })
 
   it('is told what a switch and a number must be', () => {
-    const wrong = { RECALL_HUB_EMBED_ASYNC: 'maybe', RECALL_HUB_PORT: 'abc', RECALL_HUB_CONNECTIONS: 'ten' }
+    const wrong = { RECALL_HUB_PRODUCTION: 'maybe', RECALL_HUB_PORT: 'abc', RECALL_HUB_CONNECTIONS: 'ten' }
     expect(wrongIn(() => configFrom(wrong))).toEqual({
-      embedAsync: 'must be true or false',
+      production: 'must be true or false',
       port: 'must be a number',
       connections: 'must be a number',
     })
@@ -111,6 +111,10 @@ describe('the environment', () => {
         'no JSON object',
       )
     }
+    const absent = join(temporaryFolder(), 'absent.json')
+    expect(() => configFrom({ RECALL_HUB_CONFIG: absent })).toThrow(
+      'absent.json, which cannot be read as JSON: ENOENT',
+    )
   })
 })
 
@@ -133,6 +137,7 @@ describe('settings', () => {
     const wrong = {
       contact: 'http://hub.example/contact',
       metricsToken: 'fifteen letters',
+      textConfiguration: '',
       privateTotalBytes: 2 ** 53,
       thresholds: { crowd: 1.1, minSimilarity: -0.1 },
       embedding: { provider: 'fake', model: 'm' },
@@ -146,6 +151,7 @@ describe('settings', () => {
       'limits.tiers.core',
       'metricsToken',
       'privateTotalBytes',
+      'textConfiguration',
       'thresholds.crowd',
       'thresholds.minSimilarity',
     ])
@@ -163,11 +169,31 @@ describe('settings', () => {
     })
   })
 
+  it('are refused where an address has a scheme of another sort, and only that is told', () => {
+    const embedding = { ...http, url: 'unix+http://localhost' }
+    const settings = {
+      publicUrl: 'httpx://hub.example',
+      postgresUrl: 'jdbc:postgresql://db',
+      redisUrl: '//redis',
+    }
+    expect(wrongIn(() => parseConfig({ ...settings, embedding }))).toEqual({
+      publicUrl: expect.stringContaining('must be an address that begins with http'),
+      postgresUrl: expect.stringContaining('must begin with postgres://'),
+      redisUrl: expect.stringContaining('must begin with redis://'),
+      'embedding.url': expect.stringContaining('must be an address that begins with http'),
+    })
+    const known = { postgresUrl: 'postgresql://db', redisUrl: 'rediss://redis' }
+    expect(parseConfig(known)).toMatchObject(known)
+  })
+
   it('are refused where Redis could not be called by its address, which is not repeated', () => {
     for (const rest of ['s3cret%zz@localhost', 's3/cret@localhost', 's3cret@localhost:66000', 's3cret@[::1'])
       expect(wrongIn(() => parseConfig({ redisUrl: `redis://:${rest}` }))).toEqual({
         redisUrl: expect.stringMatching(/^(?!.*s3).*percent-encoded/),
       })
+    expect(Object.keys(wrongIn(() => parseConfig({ redisUrl: 'redis://us%zzer:secret@localhost' })))).toEqual(
+      ['redisUrl'],
+    )
     for (const rest of ['/tmp/redis.sock', ':s3%25cret@localhost:6380/2', '[::1]:6379'])
       expect(parseConfig({ redisUrl: `redis://${rest}` }).redisUrl).toBe(`redis://${rest}`)
   })
@@ -231,6 +257,7 @@ describe('settings', () => {
   it('are refused where they are no object, as anything else is', () => {
     for (const none of [null, undefined, 'x', []])
       expect(Object.keys(wrongIn(() => parseConfig(none)))).toEqual([''])
+    expect(() => parseConfig(null)).toThrow('\n  settings: ')
     for (const none of [null, 'x', []])
       expect(Object.keys(wrongIn(() => parseConfig({ thresholds: none })))).toEqual(['thresholds'])
   })
