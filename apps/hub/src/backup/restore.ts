@@ -44,7 +44,7 @@ export async function readBackup(
     await transaction.execute(sql`delete from store_settings`)
     const counts = await fill(transaction, open(), name)
     await transaction.execute(
-      sql`select setval(pg_get_serial_sequence('entries', 'version'), (select coalesce(max(version), 1) from entries))`,
+      sql`select setval(pg_get_serial_sequence('entries', 'version'), (select max(version) from entries))`,
     )
     return counts
   }
@@ -125,9 +125,8 @@ const insert = (transaction: Database, table: string, rows: readonly string[]): 
 
 async function* unpacked(input: Readable, name: string): AsyncGenerator<string> {
   const text = createGunzip()
-  const reading = pipeline(input, text)
-  // The last line of this function reports a failure; until then it must not be an unhandled rejection.
-  reading.catch(() => {})
+  // What fails here is thrown where the text is read.
+  pipeline(input, text).catch(() => {})
   let rest = ''
   try {
     // Not by readline: from Node 24 on it ends a line at U+2028 as well, which texts may hold.
@@ -140,7 +139,6 @@ async function* unpacked(input: Readable, name: string): AsyncGenerator<string> 
   } catch {
     throw damaged(name)
   }
-  await reading.catch(() => Promise.reject(damaged(name)))
   if (rest !== '') yield rest
 }
 
