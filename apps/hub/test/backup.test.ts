@@ -3,10 +3,17 @@ import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { createMemoryManager, MemoryErrorCode } from '@recall/core'
-import { agents, createPostgresStore, type Database, memories, rowsOf } from '@recall/store-postgres'
+import {
+  agents,
+  createPostgresStore,
+  type Database,
+  memories,
+  rowsOf,
+  systemConfig,
+} from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { backup } from '../src/backup/backup.ts'
 import { tables } from '../src/backup/format.ts'
 import { restore } from '../src/backup/restore.ts'
@@ -64,7 +71,8 @@ describe.each(engines)('a hub on %s', (_, open) => {
     const counts = await backup(database(), path)
     expect(counts).toMatchObject({ agents: 2, memories: 2, citations: 1, entries: 2 })
     if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600)
-    await expect(backup(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+    const unread = {} as Database
+    await expect(backup(unread, path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
     const other = `${path}-of-another`
     writeFileSync(`${other}.unfinished`, 'of another backup')
     await expect(backup(database(), other)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
@@ -96,6 +104,18 @@ describe.each(engines)('a hub on %s', (_, open) => {
     expect(await rowsOf(database(), newest)).toEqual([{ key: 'note' }])
   })
 
+  it('is copied before its first start, and restored where another one has started', async () => {
+    await hub.agent('ada')
+    await database().delete(systemConfig)
+    const path = join(temporaryFolder(), 'hub.backup')
+    const counts = await backup(database(), path)
+    expect(counts).toMatchObject({ agents: 1, entries: 0, system_config: 0 })
+    await emptyTables(database())
+    await openHub(database())
+    expect(await restore(database(), path)).toEqual(counts)
+    expect(await database().$count(systemConfig)).toBe(0)
+  })
+
   it('is copied and restored a little at a time, however much its entries hold', async () => {
     const ada = await hub.agent('ada')
     const value = 'A long text. '.repeat(20_000)
@@ -124,14 +144,17 @@ describe.each(engines)('a hub on %s', (_, open) => {
   })
 
   it('does not repeat what people wrote when the database refuses a row', async () => {
-    await (await hub.agent('ada', 1)).save({ content: lesson('redis'), tags })
+    const ada = await hub.agent('ada', 1)
+    await ada.save({ content: lesson('redis'), tags })
+    await ada.memory.write('working', 'note', 'restored after what is refused')
     const path = join(temporaryFolder(), 'hub.backup')
     await backup(database(), path)
     await emptyTables(database())
     const rows = gunzipSync(readFileSync(path)).toString('utf8')
     writeFileSync(path, gzipSync(rows.replace('"quality":0', '"quality":5')))
     const refused = await restore(database(), path).catch((error: Error) => error)
-    expect(refused).toMatchObject({ code: MemoryErrorCode.WRITE_FAILED })
+    const checkViolation = { postgres: '23514' }
+    expect(refused).toMatchObject({ code: MemoryErrorCode.WRITE_FAILED, details: checkViolation })
     expect(String((refused as Error).message)).not.toContain('redis')
     expect(await database().$count(memories)).toBe(0)
   })
@@ -165,6 +188,7 @@ describe.each(engines)('a hub on %s', (_, open) => {
     ],
     ['without a row', /^agents\t.*\n/m, '', MemoryErrorCode.CORRUPTION],
     ['without its end', /^end\t.*\n/m, '', MemoryErrorCode.CORRUPTION],
+    ['with something behind its end', /$/, 'agents', MemoryErrorCode.CORRUPTION],
   ])('restores nothing from a backup %s', async (_, own, other, code) => {
     const path = join(temporaryFolder(), 'hub.backup')
     await hub.agent('ada')
@@ -176,11 +200,31 @@ describe.each(engines)('a hub on %s', (_, open) => {
     expect(await database().$count(agents)).toBe(0)
   })
 
-  it('restores nothing into a database that somebody has a memory in', async () => {
+  it('restores nothing once a version has changed the tables', async () => {
     const path = join(temporaryFolder(), 'hub.backup')
     await backup(database(), path)
-    const store = createPostgresStore(database())
-    await createMemoryManager({ stores: store }).write('long-term', 'note', 'of no agent')
+    await emptyTables(database())
+    const later = 'of a later version'
+    await database().execute(sql`
+      insert into drizzle.__drizzle_migrations (hash, created_at)
+      select ${later}, max(created_at) + 1 from drizzle.__drizzle_migrations`)
+    onTestFinished(async () => {
+      await database().execute(sql`delete from drizzle.__drizzle_migrations where hash = ${later}`)
+    })
+    await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.NOT_SUPPORTED })
+  })
+
+  it.each([
+    ['an agent', () => hub.agent('ada')],
+    [
+      'the memory of somebody who is no agent',
+      () =>
+        createMemoryManager({ stores: createPostgresStore(database()) }).write('long-term', 'note', 'mine'),
+    ],
+  ])('restores nothing into a database that holds %s', async (_, fill) => {
+    const path = join(temporaryFolder(), 'hub.backup')
+    await backup(database(), path)
+    await fill()
     await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
   })
 
