@@ -73,6 +73,22 @@ describe.each(engines)('another key on %s', (_, open) => {
     expect(await codeOf(() => slow.authenticate(`Bearer ${key}`))).toBe(MemoryErrorCode.UNAUTHENTICATED)
   })
 
+  it('is refused where a third one was issued while it was looked up', async () => {
+    const { key } = await hub.agent('ada')
+    const next = await rotate(key)
+    let third: Promise<string> | undefined
+    const slow = createAuthenticator(database(), {
+      async call(run) {
+        const found = await run()
+        third ??= rotate(key)
+        await third
+        return found
+      },
+    })
+    expect(await codeOf(() => slow.authenticate(`Bearer ${next}`))).toBe(MemoryErrorCode.UNAUTHENTICATED)
+    expect(await statusOf((await third) as string)).toBe(200)
+  })
+
   it('is not given for the old one, where that is still known for a moment', async () => {
     const { key } = await hub.agent('ada')
     expect(await statusOf(key, other)).toBe(200)
