@@ -346,23 +346,50 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     },
   )
 
-  it('are originals when they are only like it, and that of both is deleted', async () => {
+  it.each<
+    [string, who: string, angle: number, withdraw: (author: TestAgent, id: string) => Promise<unknown>]
+  >([
+    ['their author, but only like them, is hidden', 'author', 20, (_, id) => decide(`quarantine/${id}`)],
+    ['somebody else is hidden', 'another', 0, (_, id) => decide(`quarantine/${id}`)],
+    ['their author is deleted', 'author', 0, (author, id) => admin.cite(id).then(() => author.delete(id))],
+  ])(
+    'are originals when what was said before by %s, and that of both is deleted',
+    async (_, who, angle, withdraw) => {
+      const turned = await openHub(database(), noLimits, { clock: () => now++, embedder: degrees })
+      const [author, another, first, other] = [
+        await turned.agent('author', 1),
+        await turned.agent('another', 1),
+        await turned.agent('first', 1),
+        await turned.agent('other', 1),
+      ]
+      const saveAt = async (agent: TestAgent, angle: number) =>
+        (await agent.save({ content: degrees.text(angle), tags })).id
+      const original = await saveAt(first, 0)
+      const speaker = who === 'author' ? author : another
+      // The cosine of 20 degrees is 0.94.
+      const before = await saveAt(speaker, angle)
+      const [again, copy] = [await saveAt(author, 0), await saveAt(other, 0)]
+      await withdraw(speaker, before)
+      await first.delete(original)
+      expect([await stateOf(again), await stateOf(copy)]).toEqual([
+        [0, null],
+        [-1, again],
+      ])
+    },
+  )
+
+  it('stay originals of what their author says like them, when they become repetitions of it', async () => {
     const turned = await openHub(database(), noLimits, { clock: () => now++, embedder: degrees })
-    const [author, first, other] = [
-      await turned.agent('author', 1),
-      await turned.agent('first', 1),
-      await turned.agent('other', 1),
-    ]
+    const [author, other] = [await turned.agent('author', 1), await turned.agent('other', 1)]
     const saveAt = async (agent: TestAgent, angle: number) =>
       (await agent.save({ content: degrees.text(angle), tags })).id
-    const original = await saveAt(first, 0)
-    // The cosine of 20 degrees is 0.94.
-    const hidden = await saveAt(author, 20)
-    const [again, copy] = [await saveAt(author, 0), await saveAt(other, 0)]
+    const original = await saveAt(other, 8)
+    // The cosine of 16 degrees is 0.96: the last one is no copy of the hidden one.
+    const [hidden, again, last] = [await saveAt(author, 0), await saveAt(author, 6), await saveAt(author, 16)]
     await decide(`quarantine/${hidden}`)
-    await first.delete(original)
-    expect([await stateOf(again), await stateOf(copy)]).toEqual([
-      [0, null],
+    await other.delete(original)
+    expect([await stateOf(again), await stateOf(last)]).toEqual([
+      [-1, hidden],
       [-1, again],
     ])
   })
