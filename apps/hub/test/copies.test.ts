@@ -1,4 +1,4 @@
-import { memories, memoryLinks } from '@recall/store-postgres'
+import { agents, memories, memoryLinks } from '@recall/store-postgres'
 import { eq, isNotNull, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { newShortId } from '../src/short-id.ts'
@@ -30,14 +30,14 @@ describe.each(engines)('copies of what is deleted, on %s,', (_, open) => {
     '%s, count as what they say, one after the other',
     async (status) => {
       const first = await save(ada)
-      const copies = [await save(bob), await save(bob)] as [string, string]
+      const copies = [await save(bob), await save(bob), await save(bob)] as [string, string, string]
       if (status === 'tombstone') await bob?.cite(first)
       expect((await stateOf(copies[0])).quality).toBe(-1)
       expect(await ada?.delete(first)).toBe(status)
-      expect(await stateOf(copies[0])).toEqual(original)
-      expect((await stateOf(copies[1])).quality).toBe(-1)
+      const copyOf = (duplicateOf: string) => ({ quality: -1, duplicateOf })
+      expect(await Promise.all(copies.map(stateOf))).toEqual([original, copyOf(copies[0]), copyOf(copies[0])])
       await bob?.delete(copies[0])
-      expect(await stateOf(copies[1])).toEqual(original)
+      expect(await Promise.all(copies.slice(1).map(stateOf))).toEqual([original, copyOf(copies[1])])
     },
   )
 
@@ -93,11 +93,15 @@ describe.each(engines)('copies of what is deleted, on %s,', (_, open) => {
     expect((await stateOf(copy)).quality).toBe(quality)
   })
 
-  it('stay of low signal when their author is not trusted', async () => {
+  it('stay of low signal when their author is not trusted, also once it is', async () => {
     const newcomer = await hub.agent('newcomer')
     const first = await save(ada)
     const weak = await save(newcomer)
-    await ada?.delete(first)
+    await bob?.cite(first)
+    expect(await ada?.delete(first)).toBe('tombstone')
+    expect(await stateOf(weak)).toEqual({ quality: -1, duplicateOf: null })
+    await database().update(agents).set({ trustLevel: 1 }).where(eq(agents.id, newcomer.id))
+    await hub.maintain()
     expect(await stateOf(weak)).toEqual({ quality: -1, duplicateOf: null })
   })
 
