@@ -20,6 +20,12 @@ const shortSighted: Embedder = {
     ),
 }
 
+/** Tells no text from another. */
+const blind: Embedder = {
+  ...shortSighted,
+  embed: async (texts) => texts.map(() => Float32Array.from({ length: 64 }, () => 1 / 8)),
+}
+
 const preamble = `${lesson('incident')} ${lesson('template')} ${lesson('service')}`.slice(0, 600)
 const report = (...subjects: string[]): string => [preamble, ...subjects.map(lesson)].join(' ')
 
@@ -64,6 +70,19 @@ describe.each(engines)('memories longer than the model reads, on %s,', (_, open)
       [-1, true],
       [0, false],
       [0, false],
+    ])
+  })
+
+  it('are as near as their words to what their vectors do not tell them from, also to short ones', async () => {
+    const hub = await openHub(database(), noLimits, { embedder: blind })
+    const [ada, bob] = [await hub.agent('ada', 1), await hub.agent('bob', 1)]
+    const long = await ada.save({ content: report('redis', 'kafka'), tags })
+    const short = await bob.save({ content: lesson('nginx'), tags })
+    expect(short.similar).toMatchObject([{ id: long.id, relation: 'similar', similarity: 0.75 }])
+    const again = await bob.save({ content: report('redis', 'kafka'), tags })
+    expect(again.similar).toMatchObject([
+      { id: long.id, relation: 'duplicate_candidate', similarity: 1 },
+      { id: short.id, relation: 'similar', similarity: 0.75 },
     ])
   })
 
