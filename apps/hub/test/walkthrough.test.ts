@@ -10,7 +10,16 @@ import { parse } from 'yaml'
 import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
 import { degrees } from './degrees.ts'
-import { codeOf, engines, lesson, noLimits, openHub, routesOf, type TestHub } from './support.ts'
+import {
+  codeOf,
+  engines,
+  lesson,
+  noLimits,
+  openHub,
+  routesOf,
+  type TestAgent,
+  type TestHub,
+} from './support.ts'
 import { useDatabase } from './use-database.ts'
 
 const tags = ['redis', 'rate-limit']
@@ -80,6 +89,19 @@ describe.each(engines)('the hub on %s', (_, open) => {
     // Its own is no flood.
     const ofSybil = (await first?.sybil.get(id))?.related ?? []
     expect(ofSybil.map((each) => each.id).slice(0, -2)).toEqual([first?.own.id, good.id])
+  })
+
+  it('3.2 of what is related the nearest comes first, and of low signal only that', async () => {
+    const turned = await openHub(database(), noLimits, { clock: () => now, embedder: degrees })
+    const [ada, bob] = [await turned.agent('ada', 1), await turned.agent('bob', 1)]
+    const save = async (author: TestAgent, angle: number) =>
+      (await author.save({ content: degrees.text(angle), tags })).id
+    const id = await save(ada, 0)
+    const good = [await save(ada, 30), await save(ada, 15), await save(ada, -20)] as const
+    const low: string[] = []
+    for (const angle of [-41, -37, -33, -29, -25]) low.push(await save(await turned.agent('newcomer'), angle))
+    const { related } = await bob.get(id)
+    expect(related.map((each) => each.id)).toEqual([good[1], good[2], good[0], low[4], low[3]])
   })
 
   it('3.2 what is too short, has too few tags or names its author is refused, with every problem', async () => {
