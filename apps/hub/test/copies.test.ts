@@ -174,18 +174,21 @@ describe.each(engines)('copies of what is deleted, on %s,', (_, open) => {
   })
 })
 
-describe.each(engines)('of memories that two hubs saved at the same moment, on %s,', (_, open) => {
+describe.each(engines)('of memories that several hubs saved at the same moment, on %s,', (_, open) => {
   const database = useDatabase(open)
 
-  it('the later one is a copy from the next maintenance on, also when that comes a day later', async () => {
+  it('the later ones are copies of the first from the next maintenance on, also a day later', async () => {
     let now = Date.UTC(2026, 0, 1)
     const hub = await openHub(database(), noLimits, { clock: () => now })
     const content = lesson('redis')
     const [ada, bob] = [await hub.agent('ada', 1), await hub.agent('bob', 1)]
-    const first = await ada.save({ content, tags })
-    now += 1
-    const second = await bob.save({ content, tags })
-    // Neither of them saw the other.
+    const saved: string[] = []
+    for (const author of [ada, bob, bob]) {
+      saved.push((await author.save({ content, tags })).id)
+      now += 1
+    }
+    const [first = '', second, third] = saved
+    // None of them saw another.
     await database().delete(memoryLinks)
     await database().update(memories).set({ quality: 0, duplicateOf: null })
     const copies = () =>
@@ -193,11 +196,15 @@ describe.each(engines)('of memories that two hubs saved at the same moment, on %
         .select({ id: memories.id, quality: memories.quality, of: memories.duplicateOf })
         .from(memories)
         .where(isNotNull(memories.duplicateOf))
+        .orderBy(memories.createdAt)
     now += 24 * 60 * 60 * 1000
     await hub.maintain()
-    expect(await copies()).toEqual([{ id: second.id, quality: -1, of: first.id }])
-    await ada.delete(first.id)
-    expect(await copies()).toEqual([])
+    expect(await copies()).toEqual([
+      { id: second, quality: -1, of: first },
+      { id: third, quality: -1, of: first },
+    ])
+    await ada.delete(first)
+    expect(await copies()).toEqual([{ id: third, quality: -1, of: second }])
   })
 })
 

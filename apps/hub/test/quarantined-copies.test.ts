@@ -394,6 +394,27 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     ])
   })
 
+  it.each(['memory', 'agent'] as const)(
+    'of which several count make it a copy of the first when the %s is restored',
+    async (what) => {
+      const turned = await openHub(database(), noLimits, { clock: () => now++, embedder: degrees })
+      const [author, other] = [await turned.agent('author', 1), await turned.agent('other', 1)]
+      const saveAt = async (agent: TestAgent, angle: number) =>
+        (await agent.save({ content: degrees.text(angle), tags })).id
+      const stolen = await saveAt(author, 0)
+      // No copies of each other.
+      const [first, second] = [await saveAt(other, 12), await saveAt(other, -12)]
+      const path = what === 'memory' ? stolen : `agents/${author.id}`
+      await decide(what === 'memory' ? `quarantine/${path}` : `${path}/quarantine`)
+      expect([await stateOf(first), await stateOf(second)]).toEqual([
+        [0, null],
+        [0, null],
+      ])
+      await decide(what === 'memory' ? `restore/${path}` : `${path}/restore`)
+      expect(await stateOf(stolen)).toEqual([-1, first])
+    },
+  )
+
   it('may be deleted with it when their author is in quarantine', async () => {
     const hidden = await save(thief)
     const again = await save(thief)
