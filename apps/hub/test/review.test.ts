@@ -64,7 +64,7 @@ describe.each(engines)('what administrators look at on %s', (_, open) => {
         deleted_at: new Date(now).toISOString(),
         retrieval_count: 1,
         citations: 1,
-        author: { id: ada.id, promoted_at: promotedAt.toISOString() },
+        author: { id: ada.id, promoted_at: promotedAt.toISOString(), notes: [] },
       },
     })
   })
