@@ -122,4 +122,26 @@ describe.each(engines)('discoveries on %s', (_, open) => {
     const found = await (await hub.agent('reader')).search('0 degrees')
     expect(found.map((each) => each.id)).toContain(id)
   })
+
+  it('are marked as a crowd where three others have said nearly the same', async () => {
+    const hub = await openHub(database(), { ...noLimits, thresholds: { crowd: 0.5 } }, { embedder: degrees })
+    const marked = []
+    // Cosines with 0 degrees: 0.74 twice, and 0.52.
+    for (const angle of [42, -42, 59, 0]) {
+      await (await hub.agent('newcomer')).save({ content: degrees.text(angle), tags })
+      marked.push(await database().$count(memories, eq(memories.crowded, true)))
+    }
+    expect(marked).toEqual([0, 0, 0, 1])
+  })
+
+  it('are of no crowd where two authors alone say nearly the same, one of them twice', async () => {
+    const hub = await openHub(database(), { ...noLimits, thresholds: { crowd: 0.6 } }, { embedder: degrees })
+    const [ada, bob, cyd] = [await hub.agent('ada'), await hub.agent('bob'), await hub.agent('cyd')]
+    // Cosines with 25 degrees: 0.91 twice, and 0.57.
+    for (const angle of [0, 50]) await bob.save({ content: degrees.text(angle), tags })
+    await cyd.save({ content: degrees.text(-30), tags })
+    const { id } = await ada.save({ content: degrees.text(25), tags })
+    const found = await (await hub.agent('reader', 1)).search('25 degrees')
+    expect(found.map((each) => each.id)).toContain(id)
+  })
 })
