@@ -164,7 +164,7 @@ it.each(['MEMORY.md', 'ann-findings.md', 'knowledge.md'])('follows no link in pl
   await expect(call).rejects.toMatchObject({ code: 'MEMORY_FORBIDDEN' })
 })
 
-it.each(['', 'null', '\u0000\u0000'])(
+it.each(['', 'null', '\u0000\u0000', Buffer.from([0xff, 0xfe])])(
   'takes a lock that a power cut left as %j for free',
   async (content) => {
     const { echoes, titles, path } = await open({ '.lock/1': content })

@@ -249,6 +249,26 @@ describe('on files', () => {
     await echoes.applyPrune(plan)
   })
 
+  it.each(['', '{"pid":1}', Buffer.from([0xff, 0xfe])])(
+    'prunes nothing while the file of a workflow is damaged: %j',
+    async (content) => {
+      const { root, echoes } = await open()
+      for (const entry of many('traced', 60, 3)) await echoes.add('reviewer', entry)
+      await echoes.beginWorkflow('review-1')
+      await writeFile(join(root, '.workflows/review-1.json'), content)
+      expect((await echoes.consolidate('reviewer')).pruned).toBe(null)
+      await echoes.endWorkflow('review-1')
+      await echoes.endWorkflow('review-1')
+      expect((await echoes.consolidate('reviewer')).pruned?.steps.length).toBeGreaterThan(0)
+    },
+  )
+
+  it('ends a workflow that never began', async () => {
+    const { echoes } = await open()
+    await echoes.endWorkflow('review-1')
+    expect(echoes.activeWorkflows()).toEqual([])
+  })
+
   it('never writes over a backup', async () => {
     const { root, echoes } = await open()
     for (let round = 0; round < 3; round++) {

@@ -43,9 +43,24 @@ const followsLinks = constants.O_NOFOLLOW === undefined
  * @throws MemoryError CORRUPTION when it is not UTF-8, FORBIDDEN when it is a link, UNAVAILABLE when it cannot be read
  */
 export function readText(path: string): string | null {
-  let bytes: Buffer | null
+  const bytes = readFile(path)
+  if (bytes === null || isUtf8(bytes)) return bytes?.toString('utf8') ?? null
+  throw new MemoryError(
+    `${path} is not UTF-8 text: it was left as it is; convert it, or move it away`,
+    MemoryErrorCode.CORRUPTION,
+    { details: { path } },
+  )
+}
+
+/** As `readText`, for a file of our own: one that is not UTF-8 is damaged, and tells as little as an empty one. */
+export function readOwnText(path: string): string | null {
+  const bytes = readFile(path)
+  return bytes === null || isUtf8(bytes) ? (bytes?.toString('utf8') ?? null) : ''
+}
+
+function readFile(path: string): Buffer | null {
   try {
-    bytes = orAbsent(() => readBytes(path))
+    return orAbsent(() => readBytes(path))
   } catch (cause) {
     const isLink = (cause as NodeJS.ErrnoException).code === 'ELOOP'
     throw new MemoryError(
@@ -56,12 +71,6 @@ export function readText(path: string): string | null {
       { cause, details: { path } },
     )
   }
-  if (bytes === null || isUtf8(bytes)) return bytes?.toString('utf8') ?? null
-  throw new MemoryError(
-    `${path} is not UTF-8 text: it was left as it is; convert it, or move it away`,
-    MemoryErrorCode.CORRUPTION,
-    { details: { path } },
-  )
 }
 
 export const namesIn = (folder: string): string[] => (orAbsent(() => readdirSync(folder)) ?? []).sort()

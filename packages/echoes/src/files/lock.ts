@@ -10,7 +10,7 @@ import {
   renamePatiently,
   thisProcess,
 } from '@recall/core/process'
-import { namesIn, orAbsent, readText } from './files.ts'
+import { namesIn, orAbsent, readOwnText } from './files.ts'
 
 /** Writing a lock's file takes far less; some disks tell times in steps of two seconds. */
 const writtenWithinMs = 10_000
@@ -105,7 +105,7 @@ const numbersIn = (folder: string): number[] =>
     .map(Number)
 
 function isFree(path: string): boolean {
-  const text = readText(path)
+  const text = readOwnText(path)
   const written = orAbsent(() => lstatSync(path))?.mtimeMs
   if (text === null || written === undefined) return false
   const holder = parseHolder(text)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { identityOf, isGone } from '@recall/core/process'
 import * as z from 'zod/mini'
-import { namesIn, orAbsent, readText, removeFile, replaceFile } from './files.ts'
+import { namesIn, orAbsent, readOwnText, removeFile, replaceFile } from './files.ts'
 
 const workflowSchema = z.object({ pid: z.number(), started: z.number(), place: z.string() })
 
@@ -24,7 +24,7 @@ export function activeWorkflows(root: string): string[] {
   return namesIn(folder)
     .filter((name) => name.endsWith('.json'))
     .filter((name) => {
-      const text = readText(join(folder, name))
+      const text = readOwnText(join(folder, name))
       const written = orAbsent(() => lstatSync(join(folder, name)))?.mtimeMs
       if (text === null || written === undefined) return false
       const owner = parseOwner(text)
