@@ -194,6 +194,20 @@ it('gives a file written by hand a schema header, once', () => {
   expect(upgradeEchoes(upgraded)).toBe(upgraded)
 })
 
+it('puts the schema header behind a byte order mark', () => {
+  const upgraded = upgradeEchoes(parseEchoes('\uFEFF# Mine\n'))
+  expect(printEchoes(upgraded)).toBe('\uFEFF<!-- echo-schema: v1 -->\n# Mine\n')
+  expect(upgraded.schema).toBe(1)
+})
+
+it.each(['\n', '\r\n'])('appends behind a last line that nobody ended, with %j', (newline) => {
+  const text = `# Mine${newline}${newline}A note.`
+  const lines = printEntry(entryOf()).replaceAll('\n', newline)
+  expect(printEchoes(appendEntries(parseEchoes(text), [entryOf()]))).toBe(
+    `${text}${newline}${newline}${lines}`,
+  )
+})
+
 it('counts lines as an editor does', () => {
   expect(['', 'a', 'a\n', 'a\nb', '\n\n'].map(countLines)).toEqual([0, 1, 1, 2, 2])
 })
