@@ -28,7 +28,7 @@ export function renameMetadata(
     const changes: { source?: string; evidence?: string } = {}
     for (const field of ['source', 'evidence'] as const) {
       const value = entry[field].replace(pattern, (from) => {
-        const to = Object.hasOwn(renames, from) ? (renames[from] ?? from) : from
+        const to = renames[from] ?? from
         if (to !== from) renamed.push({ line, field, from, to })
         return to.replace(/\s+/g, ' ')
       })
