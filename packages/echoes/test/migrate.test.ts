@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { parseEchoes } from '../src/documents/echo-document.ts'
-import { openEchoes } from '../src/index.ts'
+import { openEchoes, printEntry } from '../src/index.ts'
 import { entryOf } from './support.ts'
 
 vi.mock('../src/documents/echo-document.ts', { spy: true })
@@ -57,6 +57,7 @@ it('reads every markdown file of the folder, and what was archived keeps its id'
   await echoes.appendFinding('workers', 'ann', entry)
   await writeFile(join(root, 'reviewer/knowledge.md'), 'The elder knows.\n')
   await writeFile(join(root, 'NOTES.md'), 'About the elder.\n')
+  await writeFile(join(root, 'reviewer/MEMORY.txt'), printEntry(entry))
   const paths = async () => (await echoes.migrate({ elder: 'lead' })).map(({ path }) => path)
   expect(await paths()).toEqual(['reviewer/archive/MEMORY-2026-06-30.md', 'workers/ann-findings.md'])
   expect(await paths()).toEqual([])
@@ -64,6 +65,18 @@ it('reads every markdown file of the folder, and what was archived keeps its id'
   const [restored] = (await echoes.read('reviewer')).echoes
   expect(restored?.id).toBe('inscribed-001')
   expect(restored?.entry).toEqual({ ...entry, source: 'rune:review lead', evidence: 'said by lead' })
+})
+
+it('renames all in one pass, the longer of two names first', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'echoes-'))
+  onTestFinished(() => rm(root, { recursive: true }))
+  const echoes = openEchoes({ root })
+  await echoes.add('reviewer', entryOf({ source: 'elder, scout, elder-scout', evidence: 'elder scout' }))
+  await echoes.migrate({ elder: 'scout', scout: 'elder', 'elder scout': 'ranger', '': 'x' })
+  const [echo] = (await echoes.read('reviewer')).echoes
+  expect([echo?.entry.source, echo?.entry.evidence]).toEqual(['scout, elder, elder-scout', 'ranger'])
+  expect(await echoes.migrate({ '': 'x' })).toEqual([])
+  expect(await echoes.migrate({ elder: 'elder' })).toEqual([])
 })
 
 it('renames in the memory of the team for the lead only', async () => {
