@@ -57,6 +57,7 @@ describe('promoteEcho', () => {
     expect(remembrance.echo_ref).toMatch(/^echoes\/reviewer\/MEMORY\.md#etched-001@sha256:[0-9a-f]{64}$/)
     expect(body).toContain('Load what a list shows with one query.')
     expect(findRemembrance(folder, { search: 'EVERY row' }).documents).toHaveLength(1)
+    expect(findRemembrance(folder, { search: 'every column' }).documents).toEqual([])
     expect(findRemembrance(folder, { category: 'tooling' }).documents).toEqual([])
   })
 
@@ -228,6 +229,21 @@ it('says what is wrong with front matter', async () => {
     'verified_by: must be human for the category security',
   )
   expect(() => parseRemembrance('---\ntitle: x\n---\n', 'a.md')).toThrow(/^a\.md: category: .*; tags: /)
+  expect(() => parseRemembrance('---\n- x\n---\n', 'a.md')).toThrow(/^a\.md: front matter: /)
+})
+
+it.each([
+  ['broken', 'title: [', expect.any(String)],
+  ['of too many levels', `tags: ${'['.repeat(200)}${']'.repeat(200)}`, 'it is nested too deep'],
+  ['with a list as a key', '? [a, b]\n: c', 'a list or a mapping is no key'],
+])('reads no front matter that is YAML %s', (_, head, message) => {
+  expect(() => parseRemembrance(`---\n${head}\n---\n`, 'a.md')).toThrow(
+    expect.objectContaining({
+      code: 'MEMORY_CORRUPTION',
+      message: 'a.md: the front matter is not YAML',
+      cause: expect.objectContaining({ message }),
+    }),
+  )
 })
 
 it('reads a document that an editor gave a byte order mark, and no front matter but at the top', async () => {
