@@ -90,6 +90,19 @@ it('inscribes the very finding that comes back in a later review, and keeps its 
   expect((await read()).map(({ id }) => id)).toEqual(['inscribed-001', 'traced-002'])
 })
 
+it('says from which discovery a secret was removed', async () => {
+  const echoes = await open()
+  const discovery = { kind: 'Gotcha', title: 'Payments', learning: 'Use the vault.', confidence: 0.9 }
+  const { added, stripped } = await afterWork(echoes, {
+    ...occasion,
+    discoveries: [
+      { ...discovery, evidence: '`pay.ts:1` — password: hunter2hunter2' },
+      { ...discovery, title: 'Refunds', evidence: '`pay.ts:9`' },
+    ],
+  })
+  expect([added, stripped]).toEqual([2, [{ title: 'Payments', kinds: ['password'] }]])
+})
+
 it('surfaces what planners and workers learned, and counts it as used', async () => {
   const echoes = await open()
   const discoveries = [
