@@ -224,7 +224,7 @@ describe('on files', () => {
     await echoes.applyPrune(plan)
   })
 
-  it('keeps no copy for a plan without steps, and names an entry to restore that it does not have', async () => {
+  it('keeps no copy for a plan without steps, and restores none that stands or never was', async () => {
     const { root, echoes } = await open(150)
     await echoes.add('reviewer', entryOf())
     await echoes.applyPrune(await echoes.planPrune('reviewer'))
@@ -233,6 +233,7 @@ describe('on files', () => {
     await expect(echoes.restoreEntry('reviewer', 'inscribed-009')).rejects.toMatchObject({
       code: 'MEMORY_NOT_FOUND',
     })
+    expect(await echoes.restoreEntry('reviewer', 'inscribed-001')).toBe(false)
   })
 
   it('prunes only between workflows; one whose process died is none', async () => {
