@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -163,6 +163,7 @@ describe('a plan that was changed', () => {
     const invalid = expect.objectContaining({ code: 'MEMORY_INVALID_INPUT' })
     await expect(byPerson.applyEdit(changed)).rejects.toEqual(invalid)
     await expect(echoes.applyEdit({ ...plan, steps: null } as unknown as EditPlan)).rejects.toEqual(invalid)
+    await expect(echoes.applyEdit(null as unknown as EditPlan)).rejects.toThrow('at its top: make a new plan')
     expect(await memory()).toBe(before)
   })
 
@@ -415,6 +416,48 @@ it('tells what a person should know, and removes what killed processes left', as
   ])
   await echoes.examine({ fix: true })
   expect((await readdir(join(root, 'reviewer'))).sort()).toEqual(['.echoes.json', 'MEMORY.md', 'notes.txt'])
+})
+
+it('tells which workflow keeps it from pruning, and which entry, notes and findings it cannot read', async () => {
+  const { root, echoes, memory } = await open()
+  await echoes.add('reviewer', entryOf())
+  await writeFile(join(root, 'reviewer/MEMORY.md'), `${await memory()}\n### [2026-13-01] Bad\n`)
+  await mkdir(join(root, 'reviewer/knowledge.md'))
+  await symlink(join(root, 'elsewhere.md'), join(root, 'reviewer/ann-findings.md'))
+  await echoes.beginWorkflow('review-1')
+  const message = (text: string) => expect.stringContaining(text)
+  expect((await echoes.examine()).filter(({ ok, role }) => !ok || role === null)).toEqual([
+    {
+      role: 'reviewer',
+      ok: false,
+      message: message('reviewer/MEMORY.md, line 13 is no entry: the date'),
+      remedy: 'mend it by hand',
+    },
+    {
+      role: 'reviewer',
+      ok: false,
+      message: message('knowledge.md cannot be read'),
+      remedy: message('until then it is not compressed'),
+    },
+    {
+      role: 'reviewer',
+      ok: false,
+      message: message('ann-findings.md is a link'),
+      remedy: message('until then its findings are not consolidated'),
+    },
+    { role: null, ok: true, message: 'the workflow review-1 is active: nothing is pruned before it ends' },
+  ])
+})
+
+it('tells of notes above their 300 lines', async () => {
+  const { root, echoes } = await open()
+  await echoes.add('reviewer', entryOf())
+  const wrong = async (lines: number) => {
+    await writeFile(join(root, 'reviewer/knowledge.md'), 'A note.\n'.repeat(lines))
+    return (await echoes.examine()).filter(({ ok }) => !ok).map((finding) => finding.message)
+  }
+  expect(await wrong(300)).toEqual([])
+  expect(await wrong(301)).toEqual(['knowledge.md is above its 300 lines'])
 })
 
 it('finds nothing wrong with a memory of as many lines as it may have', async () => {
