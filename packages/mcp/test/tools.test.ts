@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { createInMemoryStore, createMemoryManager } from '@recall/core'
+import { conversationType, createInMemoryStore, createMemoryManager } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createMcpFetch } from '../src/index.ts'
@@ -186,6 +186,23 @@ it('reads on from the beginning of a character, also where the offset lies in it
   expect(await (await server.fetch(request)).json()).toMatchObject({
     result: { structuredContent: { text: expect.stringContaining('\n🦊🦊🦊\n'), length: 8 } },
   })
+})
+
+it('reads the text of a session, and other values of its type as they are', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
+  const read = async (value: object) => {
+    await memory.write('episodic', 'conversation:s1', value, { type: conversationType })
+    const args = { key: 'conversation:s1', scope: 'episodic' }
+    const answer = await server.fetch(
+      modern('tools/call', { name: 'memory_read', arguments: args }, 'memory_read'),
+    )
+    return answer.text()
+  }
+  const told = await read({ date: '2026-03-05T10:00:00Z', body: '## Summary' })
+  expect(told).toContain('## Summary')
+  expect(told).not.toContain('2026-03-05T10:00:00Z')
+  expect(await read({ date: '2026-03-05T10:00:00Z', body: 7 })).toContain('2026-03-05T10:00:00Z')
 })
 
 it('forgets what it has no key to read', async () => {
