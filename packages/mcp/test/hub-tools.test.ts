@@ -31,6 +31,18 @@ it('shows of a long memory of the hub the place that was looked for', async () =
   expect(JSON.stringify(await answer.json())).toContain('A retry without jitter kept the pool full.')
 })
 
+it('has no warnings where the hub has none', async () => {
+  const { memory } = await sampleOptions()
+  const saved = { short_id: 'RCL-2', status: 'saved', similar: [] } as const
+  const hub = { search: async () => [], save: async () => saved, cite: async () => {} }
+  const server = createMcpFetch({ optionsFor: () => ({ memory, hub }) })
+  const args = { content: 'The pool leaked.', tags: ['db', 'pool'] }
+  const request = modern('tools/call', { name: 'hub_save', arguments: args }, 'hub_save')
+  expect(await (await server.fetch(request)).json()).toMatchObject({
+    result: { structuredContent: { id: 'RCL-2', status: 'saved', similar: [], warnings: [] } },
+  })
+})
+
 it('gives the name that an author chose as data, and no more of it than a hub takes', async () => {
   const options = await sampleOptions()
   const secret = `ghp_${'a1B2'.repeat(9)}`

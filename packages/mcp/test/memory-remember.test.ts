@@ -1,4 +1,4 @@
-import { createInMemoryStore, createMemoryManager } from '@recall/core'
+import { createInMemoryStore, createMemoryManager, MemoryError, MemoryErrorCode } from '@recall/core'
 import { describe, expect, it } from 'vitest'
 import { createMcpFetch } from '../src/index.ts'
 import { modern, sampleOptions } from './support.ts'
@@ -17,6 +17,22 @@ it('says of a key that is taken only what the tool can do about it', async () =>
       ],
     },
   })
+})
+
+it.each([
+  ['WRITE_FAILED', { replace: false }],
+  ['CONFLICT', { replace: true }],
+] as const)('says why a memory could not be kept under its key: %s', async (code, { replace }) => {
+  const { memory } = await sampleOptions()
+  const write = async () => {
+    throw new MemoryError('the disk says no', MemoryErrorCode[code])
+  }
+  const server = createMcpFetch({ optionsFor: () => ({ memory: { ...memory, write } }) })
+  const args = { text: 'other', key: 'fact:pool', replace }
+  const request = modern('tools/call', { name: 'memory_remember', arguments: args }, 'memory_remember')
+  const text = await (await server.fetch(request)).text()
+  expect(text).toContain('the disk says no')
+  expect(text).not.toContain('choose another key')
 })
 
 describe('memory_remember without a key', () => {
