@@ -106,6 +106,20 @@ it('leaves when nobody takes its answers, whatever else was asked', async () => 
   await ended
 })
 
+it('leaves when nobody takes the refusal of a message that is too long', async () => {
+  const stdin = new PassThrough()
+  const gone = new Error('the reader is gone')
+  const stdout = new Writable({ write: (_chunk, _encoding, done) => done(gone) })
+  const { transport, ended } = createDrainingStdio(stdin, stdout)
+  const errors: Error[] = []
+  transport.onerror = (error) => errors.push(error)
+  await transport.start()
+  for (let megabytes = 0; megabytes < 11; megabytes++) stdin.write(' '.repeat(1024 * 1024))
+  stdin.write('\n')
+  await ended
+  expect(errors).toContain(gone)
+})
+
 function stopTime(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
