@@ -1,5 +1,5 @@
 import { MemoryErrorCode, type ValueSchema } from '@recall/core'
-import { expect, expectTypeOf, it } from 'vitest'
+import { expect, expectTypeOf, it, onTestFinished, vi } from 'vitest'
 import { connectHub, type HubClient, registerAgent } from '../src/index.ts'
 import { failure, hubOf, json, memory, saved } from './fake-hub.ts'
 
@@ -157,6 +157,13 @@ it('sends the key, below the path of the hub', async () => {
   expect(requests[0]?.url).toBe('https://hub.example/below/api/v1/memory/search?q=a+%26+b&limit=3')
   expect(requests[0]?.headers.get('Authorization')).toBe('Bearer recall_key')
   expect(requests[0]?.redirect).toBe('manual')
+})
+
+it('asks by the fetch of the platform where it is given no other', async () => {
+  const fetch = vi.spyOn(globalThis, 'fetch').mockResolvedValue(json({ results: [] }))
+  onTestFinished(() => fetch.mockRestore())
+  expect(await connectHub({ url: 'https://hub.example' }).search('q')).toEqual([])
+  expect(fetch).toHaveBeenCalledOnce()
 })
 
 it('says that a hub did not answer in time', async () => {
