@@ -369,7 +369,9 @@ it('archives what was given to a tool, however deep it is nested', async () => {
   const input = JSON.parse(`${'['.repeat(5000)}"deep"${']'.repeat(5000)}`)
   const use: Partial<Message> = {
     role: 'assistant',
-    content: [{ type: 'tool_use', id: 't', name: 'Read', input: { path: 'src/auth.rs', input } }],
+    content: [
+      { type: 'tool_use', id: 't', name: 'Read', input: { path: 'src/auth.rs', input, limit: null } },
+    ],
   }
   await archiveSession(memory, conversation('s', ['go on', use]), { clock })
   expect((await readArchive(memory, 's')).body).toContain('> [tool] Read: src/auth.rs')

@@ -7,7 +7,7 @@ import {
   type Message,
 } from '@recall/core'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   clock,
   conversation,
@@ -345,6 +345,15 @@ describe('a session that a clean-up moved to cold storage', () => {
     const longer = conversation('s', ['one', 'two', 'three', 'four', 'five'])
     expect(await archiveSession(raced, longer)).toMatchObject({ status: 'updated' })
     expect(await readArchive(memory, 's')).toMatchObject({ messageCount: 5 })
+  })
+
+  it('stays there when it cannot be brought back, and says so', async () => {
+    const memory = await moved()
+    const restore = vi.spyOn(memory, 'restore')
+    restore.mockRejectedValueOnce(new MemoryError('not now', MemoryErrorCode.UNAVAILABLE))
+    const longer = conversation('s', ['one', 'two', 'three', 'four', 'five'])
+    await expect(archiveSession(memory, longer)).rejects.toThrow('not now')
+    expect(await memory.search('episodic', {})).toEqual([])
   })
 
   it('keeps the messages that the conversation no longer has', async () => {
