@@ -51,7 +51,7 @@ it('finds none in code, and none in an assistant’s announcement of its next st
 })
 
 const itemsOfAssistant = (text: string): string[] => {
-  const collector = createTagCollector()
+  const collector = createTagCollector(() => undefined)
   collector.addText('assistant', text)
   return collector.tags().actionItems
 }

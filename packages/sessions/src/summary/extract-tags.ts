@@ -46,7 +46,7 @@ export interface TagCollector {
 }
 
 /** @param project the folder that file names are made relative to */
-export function createTagCollector(project: () => string | undefined = () => undefined): TagCollector {
+export function createTagCollector(project: () => string | undefined): TagCollector {
   const inAnyCase = (sentence: string): string => sentence.toLowerCase()
   const decisions = uniqueList(tagLimits.decisions, inAnyCase)
   const actionItems = uniqueList(tagLimits.actionItems, inAnyCase)
