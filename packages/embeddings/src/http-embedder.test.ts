@@ -86,6 +86,7 @@ it.each([
   [MemoryErrorCode.UNAUTHENTICATED, { status: 403, body: 'no' }, 1],
   [MemoryErrorCode.UNAVAILABLE, { status: 400, body: 'bad model' }, 1],
   [MemoryErrorCode.UNAVAILABLE, { body: { data: [] } }, 1],
+  [MemoryErrorCode.UNAVAILABLE, { body: { embeddings: [[1, 2]] } }, 1],
   [MemoryErrorCode.UNAVAILABLE, { body: { data: [{ index: 0, embedding: [1, 2, 3] }] } }, 1],
   [MemoryErrorCode.UNAVAILABLE, { body: { data: [{ index: 5, embedding: [1, 2] }] } }, 1],
   [MemoryErrorCode.UNAVAILABLE, { body: { data: [{ index: 0, embedding: [0, 0] }] } }, 1],
@@ -93,6 +94,28 @@ it.each([
   const url = await serve(() => answer)
   await expect(httpEmbedder(options(url)).embed(['a'], 'document')).rejects.toMatchObject({ code })
   expect(requests).toHaveLength(tries)
+})
+
+it('takes vectors without an index in the order of the texts', async () => {
+  const url = await serve((input) => ({
+    body: { data: input.map((text) => ({ embedding: [text.length, 1] })) },
+  }))
+  const vectors = await httpEmbedder(options(url)).embed(['a', 'bbb'], 'document')
+  expect(vectors.map(([x, y]) => Math.round((x as number) / (y as number)))).toEqual([1, 3])
+})
+
+it('tries again after an answer that is broken off, and says so at last', async () => {
+  let asked = 0
+  const fetch = async () => {
+    asked++
+    return new Response(new ReadableStream({ start: (body) => body.error(new Error('reset')) }))
+  }
+  const embedder = httpEmbedder({ ...options('http://localhost/v1'), fetch, retries: 1 })
+  await expect(embedder.embed(['a'], 'query')).rejects.toMatchObject({
+    code: MemoryErrorCode.UNAVAILABLE,
+    message: 'the embedding server broke off its answer',
+  })
+  expect(asked).toBe(2)
 })
 
 it('tries again after a refusal whose body is broken off', async () => {
