@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { transformersEmbedder } from './transformers-embedder.ts'
 
 it('asks the pipeline in batches, with prefixes and pooling', async () => {
@@ -34,4 +34,28 @@ it('asks the pipeline no further when it is told to stop', async () => {
   )
   await expect(embedder.embed(['a', 'b'], 'query', { signal: stop.signal })).rejects.toThrow('enough')
   expect(asked).toBe(1)
+})
+
+it('takes the mean of sixteen texts at once where it is told nothing else', async () => {
+  const calls: unknown[] = []
+  const embedder = transformersEmbedder(
+    async (texts, { pooling }) => {
+      calls.push([texts.length, pooling])
+      return { tolist: () => texts.map(() => [1, 0]) }
+    },
+    { model: 'm', dimensions: 2 },
+  )
+  await embedder.embed(new Array(17).fill('a'), 'query')
+  expect(calls).toEqual([
+    [16, 'mean'],
+    [1, 'mean'],
+  ])
+  await embedder.close?.()
+})
+
+it('lets go of its pipeline when it is closed', async () => {
+  const dispose = vi.fn()
+  const extract = Object.assign(async () => ({ tolist: () => [] }), { dispose })
+  await transformersEmbedder(extract, { model: 'm', dimensions: 2 }).close?.()
+  expect(dispose).toHaveBeenCalledOnce()
 })
