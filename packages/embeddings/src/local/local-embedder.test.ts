@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Embedder, MemoryErrorCode } from '@recall/core'
-import { bgeSmallEn } from '@recall/model-bge-small-en'
-import { afterAll, describe, expect, it } from 'vitest'
+import { bgeSmallEn, type ModelFiles } from '@recall/model-bge-small-en'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { localEmbedder } from './local-embedder.ts'
+import { openSession } from './runtime.ts'
 import { workerEmbedder } from './worker-embedder.ts'
+
+vi.mock('./runtime.ts', { spy: true })
 
 const dot = (a: Float32Array, b: Float32Array): number =>
   a.reduce((sum, x, i) => sum + x * (b[i] as number), 0)
@@ -60,6 +63,29 @@ it('agrees across runtimes', async () => {
   for (const [vector] of vectors) {
     expect(dot(vector as Float32Array, vectors[0]?.[0] as Float32Array)).toBeGreaterThan(0.97)
   }
+})
+
+it('takes the mean of the tokens of a text, without the padding, for a model that wants it', async () => {
+  const model: ModelFiles = { ...bgeSmallEn, pooling: 'mean' }
+  // The state of each token points its own way.
+  const run = async (_ids: BigInt64Array, _mask: BigInt64Array, rows: number, length: number) => {
+    const states = new Float32Array(rows * length * model.dimensions)
+    for (let at = 0; at < rows * length; at++) states[at * model.dimensions + (at % length)] = 1
+    return states
+  }
+  vi.mocked(openSession).mockResolvedValueOnce({ runtime: 'wasm', run, close: async () => {} })
+  const vectors = await localEmbedder({ model }).embed(['rain', 'rain falls on it'], 'document')
+  // The beginning and the end of a text are tokens, too.
+  const each = (tokens: number): number[] => new Array(tokens).fill(Math.fround(1 / Math.sqrt(tokens)))
+  expect(vectors.map((vector) => [...vector].filter((value) => value > 0))).toEqual([each(3), each(6)])
+})
+
+it('may be closed while its model turns out not to be there', async () => {
+  const url = pathToFileURL(join(tmpdir(), 'recall-no-model.onnx'))
+  const embedder = localEmbedder({ model: { ...bgeSmallEn, weights: { ...bgeSmallEn.weights, url } } })
+  const loading = expect(embedder.warmUp?.()).rejects.toMatchObject({ code: MemoryErrorCode.UNAVAILABLE })
+  await embedder.close?.()
+  await loading
 })
 
 it('refuses a model that was changed, or is not there', async () => {

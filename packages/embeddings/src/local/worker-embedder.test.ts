@@ -107,6 +107,13 @@ it('refuses what is asked as it is closed, also where its thread answers late', 
   expect(await refused).toBe(MemoryErrorCode.CLOSED)
 })
 
+it('starts no thread to be closed', async () => {
+  const embedder = workerEmbedder()
+  await embedder.close?.()
+  await expect(embedder.embed(['a'], 'query')).rejects.toMatchObject({ code: MemoryErrorCode.CLOSED })
+  expect(threads).toEqual([])
+})
+
 it('starts no thread for a call that was given up before', async () => {
   const signal = AbortSignal.abort(new Error('enough'))
   await expect(workerEmbedder().embed(['a'], 'query', { signal })).rejects.toThrow('enough')
