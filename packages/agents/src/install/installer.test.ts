@@ -45,6 +45,19 @@ it('says what it cannot take back of an earlier version, and does not forget it'
   expect(installedNames(host.state)).toEqual(['host'])
 })
 
+it('changes nothing of a file whose backup is missing, and does not forget it', async () => {
+  const host = await setUp()
+  writeFileSync(host.path, '{"theme": "dark"}')
+  host.install(present)
+  const installed = readFileSync(host.path, 'utf8')
+  rmSync(join(host.state, 'host/original-1'))
+  expect(host.uninstall(present)).toMatchObject([
+    { status: 'refused', reason: expect.stringContaining('original-1 is missing: nothing was changed') },
+  ])
+  expect(readFileSync(host.path, 'utf8')).toBe(installed)
+  expect(installedNames(host.state)).toEqual(['host'])
+})
+
 it('takes no empty folder for an installation', async () => {
   const { state } = await setUp()
   mkdirSync(join(state, 'host'), { recursive: true })

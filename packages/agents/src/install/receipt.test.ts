@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -35,3 +35,16 @@ it('keeps one backup of a file, as often as it is noted, and none of one that is
   receipt.done('/a')
   expect(readdirSync(folder)).toEqual(['receipt.json'])
 })
+
+it.each(['{"version":1', '{"version":2,"folders":[],"files":[]}', '{"version":1,"folders":[],"files":[{}]}'])(
+  'goes on with no record that it cannot read, and leaves it as it is: %s',
+  (text) => {
+    const folder = temporaryState()
+    const path = join(folder, 'receipt.json')
+    writeFileSync(path, text)
+    expect(() => openReceipt(folder)).toThrow(
+      expect.objectContaining({ code: 'MEMORY_CORRUPTION', details: { path } }),
+    )
+    expect(readFileSync(path, 'utf8')).toBe(text)
+  },
+)
