@@ -43,6 +43,19 @@ describe('settings that cannot be edited', () => {
     ['broken YAML', aider, '.aider.conf.yml', 'read: [a\nb: c'],
     ['YAML with a strange list', aider, '.aider.conf.yml', 'read:\n  - {a: b}\n'],
     ['YAML in braces', aider, '.aider.conf.yml', '{read: x}\n'],
+    ['YAML with a list for a key', aider, '.aider.conf.yml', 'read: x\n? [a, b]\n: c\n'],
+    [
+      'YAML whose lists nest deeper than people write',
+      aider,
+      '.aider.conf.yml',
+      `a: ${'['.repeat(101)}${']'.repeat(101)}\n`,
+    ],
+    [
+      'YAML that stands for far more than it is',
+      aider,
+      '.aider.conf.yml',
+      `a: &a [${'x, '.repeat(50)}]\nb: &b [${'*a, '.repeat(50)}]\nc: [${'*b, '.repeat(50)}]\n`,
+    ],
   ] as const)('%s is left alone, and the person is told what to do', async (_, target, path, content) => {
     const home = await temporaryFolder()
     mkdirSync(dirname(join(home, path)), { recursive: true })
