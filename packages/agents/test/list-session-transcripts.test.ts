@@ -82,6 +82,7 @@ it('finds the helpers of a Codex session among the sessions that began after it'
     [rollout('2026-11-21', 'h2')]: helper('h2', 'h1'),
     [rollout('2026-11-21', 'h3')]: helper('h3', 'c2'),
     [rollout('2026-11-21', 'h4')]: '{"type":"sess',
+    [`${rollout('2026-11-21', 'torn')}.zst`]: zstandard('{"type":"sess').subarray(0, 12),
     [rollout('2026-11-22', 'h5')]: helper('h5', 'c1'),
     [rollout('2026-11-23', 'h6')]: helper('h6', 'c1'),
     [`${rollout('2026-11-21', 'h7')}.bak`]: helper('h7', 'c1'),
@@ -122,6 +123,14 @@ it('lists with a forked Codex session the one on whose history it builds, and no
   })
   expect(await list(rollout(21, 'c3'))).toEqual([rollout(21, 'c3'), rollout(20, 'c2'), first, again])
   for (const alone of [again, rollout(22, 'c4')]) expect(await list(alone)).toEqual([alone])
+})
+
+it('lists each Codex session once where two say that they build on each other', async () => {
+  const path = (id: string) => `sessions/2026/11/18/rollout-2026-11-18T09-00-00-${id}.jsonl`
+  const meta = (id: string, thread_id: string) =>
+    jsonLines({ type: 'session_meta', payload: { id, history_base: { thread_id } } })
+  const { list } = await folderOf({ [path('c1')]: meta('c1', 'c2'), [path('c2')]: meta('c2', 'c1') })
+  expect(await list(path('c1'))).toEqual([path('c1'), path('c2')])
 })
 
 it('finds the helpers of a Codex session also in a folder of a person, but not in those below it', async () => {
@@ -224,8 +233,10 @@ it('lists an OpenCode session with its helpers and theirs', async () => {
 it('lists a transcript of another form, and a conversation of an export, alone', async () => {
   const { root, list } = await folderOf({ 'a.md': '# Notes\n', 'empty.jsonl': '' })
   for (const path of ['a.md', 'empty.jsonl']) expect(await list(path)).toEqual([path])
-  const address = join(root, 'conversations.json#c1')
-  expect(await listSessionTranscripts(address)).toEqual([address])
+  const database = join(root, 'other.db')
+  new DatabaseSync(database).close()
+  for (const address of [join(root, 'conversations.json#c1'), `${database}#o1`])
+    expect(await listSessionTranscripts(address)).toEqual([address])
 })
 
 it('says that a missing path is missing', async () => {
