@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { jsonLines, messagesOf, outline, temporaryFile, temporaryFolder } from '../test/support.ts'
+import { readNeutralTranscript } from './neutral/read-transcript.ts'
 import { openTranscript } from './open-transcript.ts'
 
 async function open(name: string, content: string) {
@@ -177,6 +178,60 @@ it('reads markdown turns behind front matter, a title and rules', async () => {
   expect(conversation.facts.title).toBe('Ping')
   const ruled = await open('talk.md', '---\n\n## User\n\nping\n\n---\n\n## Assistant\n\npong\n')
   expect(ruled.outline).toEqual(['user: ping\n\n---', 'assistant: pong'])
+})
+
+it('counts in a JSON document what is no message', async () => {
+  const { conversation, outline } = await open(
+    'talk.json',
+    JSON.stringify([{ role: 'user', content: 'ping' }, 7, { role: 'critic', content: 'no' }]),
+  )
+  expect(outline).toEqual(['user: ping'])
+  expect(conversation.facts.skipped).toEqual({ 'line that is no message': 2 })
+})
+
+it('passes over calls of tools that name none', async () => {
+  const calls = [null, { id: 't' }, { function: { name: 7 } }, { function: { name: 'ls' } }]
+  const { outline } = await open('talk.jsonl', jsonLines({ role: 'assistant', tool_calls: calls }))
+  expect(outline).toEqual(['assistant: (uses ls)'])
+})
+
+it('passes over what a model thought and nobody may read, and counts a block of no known type', async () => {
+  const content = [
+    { type: 'redacted_thinking', data: 'x' },
+    { type: 'hologram' },
+    { type: 'text', text: 'pong' },
+  ]
+  const { conversation, outline } = await open('talk.jsonl', jsonLines({ role: 'assistant', content }))
+  expect(outline).toEqual(['assistant: pong'])
+  expect(conversation.facts.skipped).toEqual({ 'unrecognised content block': 1 })
+})
+
+it('passes over a line of markdown above the size limit, and counts it', async () => {
+  const { conversation, outline } = await open(
+    'talk.md',
+    `User: ping\n${'x'.repeat(17 * 1024 * 1024)}\nmore\nAssistant: pong\n`,
+  )
+  expect(outline).toEqual(['user: ping\nmore', 'assistant: pong'])
+  expect(conversation.facts.skipped).toEqual({ 'line over the size limit': 1 })
+})
+
+it('reads no JSON list above 64 MB', async () => {
+  const message = '{"role":"user","content":"ping"}'
+  const path = await temporaryFile('talk.json', `[${message}${' '.repeat(64 * 1024 * 1024)}]`)
+  await expect(openTranscript(path)).rejects.toThrow('is damaged or above 64 MB')
+})
+
+it('takes no transcript of a host for one that belongs to none', async () => {
+  const line = { role: 'user', content: 'ping' }
+  const neutral = await readNeutralTranscript(await temporaryFile('talk.jsonl', jsonLines(line)))
+  expect(outline(await messagesOf(neutral))).toEqual(['user: ping'])
+  const ofHost = { type: 'user', uuid: 'u1', sessionId: 's1', message: line }
+  const path = await temporaryFile('s1.jsonl', jsonLines(ofHost))
+  await expect(readNeutralTranscript(path)).rejects.toMatchObject({
+    code: 'MEMORY_INVALID_INPUT',
+    message: expect.stringContaining('JSON Lines with { role, content'),
+    details: { path },
+  })
 })
 
 it('refuses a file in no known format, and names the formats', async () => {
