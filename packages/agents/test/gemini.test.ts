@@ -249,10 +249,11 @@ it('reads a chat of Gemini CLI that is one document, also behind a byte order ma
   }
 })
 
-it('knows title and project of a chat of Gemini CLI that is one document', async () => {
-  const document = { sessionId: 'g1', summary: ' A look ', messages: [{ type: 'user', content: 'hello' }] }
+it('knows title and project of a chat of Gemini CLI that is one document, and counts what is no message', async () => {
+  const messages = [{ type: 'user', content: 'hello' }, 7]
+  const document = { sessionId: 'g1', summary: ' A look ', messages }
   const { conversation } = await readTranscript('p/chats/a.json', JSON.stringify(document, null, 2))
-  expect(conversation.facts).toEqual({ skipped: {}, title: 'A look' })
+  expect(conversation.facts).toEqual({ skipped: { 'line that is no message': 1 }, title: 'A look' })
   const path = join(await temporaryFolder(), 'p/chats/a.json')
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, JSON.stringify({ ...document, directories: ['/home/dev/web'] }, null, 2))

@@ -298,13 +298,14 @@ it('passes over damaged lines and counts them by kind', async () => {
     `${jsonLines(user('u1', 'before'))}{"type":"user","uu\n"massive error"\n42\n\n${jsonLines(
       { silly: 'this' },
       { type: 'brand-new-kind', payload: 1 },
+      { type: 'assistant', uuid: 'a0' },
       assistant('a1', [{ type: 'hologram' }, { type: 'text', text: 'after' }]),
     )}{"type":"user","uuid":"u9","mess`,
   )
   expect(outline).toEqual(['user: before', 'assistant: after'])
   expect(conversation.facts.skipped).toEqual({
     'unreadable line': 1,
-    'line that is no message': 3,
+    'line that is no message': 4,
     'unrecognised content block': 1,
     'half-written line': 1,
   })

@@ -30,6 +30,7 @@ it('reads what was typed, without what the host put around it, and when', async 
     { role: 'assistant', message: { content: [{ type: 'tool_use', name: 'Write', input: {} }] } },
     line('assistant', '[REDACTED]'),
     { type: 'turn_ended', status: 'error', error: 'aborted' },
+    { type: 'brand_new' },
   )
   expect(said).toEqual([
     ['user', 'why does\nit leak?', '2026-09-03T18:21:00.000Z'],
@@ -37,7 +38,10 @@ it('reads what was typed, without what the host put around it, and when', async 
     ['user', 'fix it'],
     ['assistant', 'tool_use'],
   ])
-  expect(conversation).toMatchObject({ sessionId: 's1', facts: { skipped: {} } })
+  expect(conversation).toMatchObject({
+    sessionId: 's1',
+    facts: { skipped: { 'line that is no message': 1 } },
+  })
 })
 
 it('keeps every word of a prompt that is not marked, and of one about the marks', async () => {
