@@ -448,6 +448,29 @@ it('reads all memories behind a byte order mark, whatever their form', async () 
   expect(await read(mem0, 'b.md')).toMatchObject({ format: 'mem0', records: [{ text: 'leaks' }] })
 })
 
+it('counts in the markdown of mem0 what has no text, no id or no date', async () => {
+  const block = (fields: string, said = 'leaks') => `---\n${fields}\n---\n${said}\n`
+  const dated = 'created_at: 2025-01-01'
+  const found = await read(
+    [
+      block(`id: 1\n${dated}\ntype: fact`),
+      block(`id: 2\n${dated}`, ' '),
+      block(`id:\n${dated}`),
+      block('id: 4'),
+    ].join(''),
+    'b.md',
+  )
+  expect(found).toMatchObject({
+    records: [{ id: '1', text: 'leaks', type: 'fact', at: '2025-01-01T00:00:00.000Z' }],
+    skipped: { 'memory without text or id': 3 },
+  })
+})
+
+it('says that an export is missing', async () => {
+  const missing = readMemoryExport('/nowhere.json', { name: 'nowhere.json', now })
+  await expect(missing).rejects.toMatchObject({ code: 'MEMORY_NOT_FOUND' })
+})
+
 it('reads or refuses whatever stands in an export, each memory with a text and an id', async () => {
   const path = await temporaryFile('export.json', '')
   const samples = [
