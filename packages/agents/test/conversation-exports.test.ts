@@ -268,6 +268,19 @@ it('lists an element that is no conversation, and one that the file breaks off i
   await expect(openTranscript(`${path}#item-3`)).rejects.toThrow(/element 3 breaks off.*export it again/)
 })
 
+it('lists a conversation above 64 MB as what cannot be read, and the one behind it', async () => {
+  const path = await temporaryFile('conversations.json', `[{"a":"`)
+  const file = await open(path, 'a')
+  await file.truncate(65 * 1024 * 1024)
+  await file.write(`"},${JSON.stringify(claudeAi)}]`)
+  await file.close()
+  expect(await listImportable(path)).toEqual([`${path}#item-1`, `${path}#${claudeAi.uuid}`])
+  await expect(openTranscript(`${path}#item-1`)).rejects.toMatchObject({
+    code: 'MEMORY_INVALID_INPUT',
+    message: expect.stringContaining('element 1 has 65 MB; a conversation may have 64 MB'),
+  })
+})
+
 it('tells by each conversation whether it has changed', async () => {
   const path = await exportOf(claudeAi, chatgpt)
   const states = async () => Promise.all((await listImportable(path)).map(stateOfSource))
