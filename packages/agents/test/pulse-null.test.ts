@@ -1,8 +1,15 @@
 import type { Conversation } from '@recall/core'
 import { createInMemoryStore, createMemoryManager } from '@recall/core'
 import { expect, it } from 'vitest'
-import { type HostMessage, memoryPlugin } from '../src/index.ts'
-import { messagesOf, outline, temporaryFolder } from './support.ts'
+import { type HostMessage, type InspectedMemory, memoryPlugin } from '../src/index.ts'
+import { messagesOf, outline, temporaryFile, temporaryFolder } from './support.ts'
+
+const healthy: InspectedMemory = {
+  health: 'healthy',
+  reason: '',
+  layout: { curated: 'memory/MEMORY.md', archives: 'memory/conversations' },
+  maxEntries: 5,
+}
 
 /** What the plugin hands on to be archived, of a session with these messages. */
 async function archivedOf(messages: readonly HostMessage[]) {
@@ -15,12 +22,7 @@ async function archivedOf(messages: readonly HostMessage[]) {
     open: async () => createMemoryManager({ stores: createInMemoryStore() }),
     archiveSession: keep,
     createCheckpoint: keep,
-    inspect: () => ({
-      health: 'healthy',
-      reason: '',
-      layout: { curated: 'memory/MEMORY.md', archives: 'memory/conversations' },
-      maxEntries: 5,
-    }),
+    inspect: () => healthy,
   })
   await using plugin = await create({}, { entityRoot: await temporaryFolder(), entityName: 'ada' })
   await plugin.archiveSession({ sessionId: 's1', messages })
@@ -70,4 +72,18 @@ it('names messages without an id by all that was said up to them, so that they a
     ...ids,
     expect.stringMatching(/^said-/),
   ])
+})
+
+it('leaves no memory open where what is missing of it cannot be created', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  const none = async () => ({ status: 'empty', parts: [] }) as const
+  const { create } = memoryPlugin({
+    open: async () => memory,
+    archiveSession: none,
+    createCheckpoint: none,
+    inspect: () => healthy,
+  })
+  const entityRoot = await temporaryFile('entity', 'a file, where its folder should be')
+  await expect(create({}, { entityRoot, entityName: 'ada' })).rejects.toThrow()
+  await expect(memory.read('long-term', 'k')).rejects.toMatchObject({ code: 'MEMORY_CLOSED' })
 })
