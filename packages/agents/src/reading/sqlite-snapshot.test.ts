@@ -114,6 +114,17 @@ it('copies a database again whose log was moved into it meanwhile', async () => 
   }
 })
 
+it('leaves nothing of a copy that fails', async () => {
+  const { path, database, copies } = await theirDatabase()
+  database.exec('CREATE TABLE said (text)')
+  vi.mocked(copyFile).mockRejectedValueOnce(Object.assign(new Error('EIO'), { code: 'EIO' }))
+  await expect(withSnapshot(path, () => 1)).rejects.toMatchObject({
+    code: 'MEMORY_UNAVAILABLE',
+    message: `${path} cannot be read now`,
+  })
+  expect(copies()).toEqual([])
+})
+
 it('gives up on a database that is never at rest', async () => {
   const path = join(await temporaryFolder(), 'theirs.db')
   const database = new DatabaseSync(path)
