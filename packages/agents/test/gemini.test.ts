@@ -214,6 +214,23 @@ it('reads calls and their results where a Gemini chat has them as parts of messa
   expect(messages[3]?.content[0]).toMatchObject({ id: 'd', input: null })
 })
 
+it.each([
+  [{ resultDisplay: 'two files' }, 'two files'],
+  [{ resultDisplay: { fileDiff: '+ a' } }, 'a.ts\nb.ts'],
+  [{ resultDisplay: null }, 'a.ts\nb.ts'],
+])(
+  'shows the output of a tool in Gemini CLI as the person saw it, if that is a text: %j',
+  async (shown, told) => {
+    const result = ['a.ts', 'b.ts'].map((output) => ({ functionResponse: { response: { output } } }))
+    const toolCalls = [{ name: 'list', result, ...shown }]
+    const { messages } = await readTranscript(
+      'a.jsonl',
+      jsonLines({ type: 'gemini', content: '', toolCalls }),
+    )
+    expect(messages[0]?.content[1]).toMatchObject({ type: 'tool_result', content: told })
+  },
+)
+
 it('reads a chat of Gemini CLI that holds nothing but what the model was given', async () => {
   const { turns } = await readTranscript(
     'session.jsonl',
