@@ -341,6 +341,13 @@ it.each([
   expect(yamlList('x', 'read', ['/m/a.md', '/m/b.md']).add(text)).toBe(filled)
 })
 
+it.each([
+  ['read: /m/a.md\nmodel: m\n', 'model: m\n'],
+  ['read:\n  - x\n  - /m/a.md', 'read:\n  - x\n'],
+])('takes items of ours out of a YAML file that a person wrote anew: %j', (text, left) => {
+  expect(yamlList('x', 'read', ['/m/a.md', '/m/b.md']).remove(text)).toBe(left)
+})
+
 it('keeps a JSON file that is indented far, and leaves one that is indented farther as it is', () => {
   const edit = jsonFile('x', [{ at: ['mcpServers', 'recall'], member: { command: 'recall' } }])
   for (const indent of [0, 9, 40, 50, 100, 300]) {

@@ -29,6 +29,8 @@ it('goes with the empty line before it, and leaves the lines around it', () => {
   for (const text of ['mine\n', 'mine', 'mine\n\n', '', '\n'])
     expect(edit.remove(edit.add(text)) ?? '').toMatch(text.trim() === '' ? /^$/ : /^mine\n*$/)
   expect(edit.remove(`${block}\nmine\n`)).toBe('mine\n')
+  expect(edit.remove(`mine\n\n${block}`)).toBe('mine\n')
+  expect(edit.remove(`${block} mine\n`)).toBe(' mine\n')
 })
 
 it.each([
