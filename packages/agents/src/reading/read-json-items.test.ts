@@ -29,6 +29,11 @@ it('takes any list apart as JSON does, wherever its chunks end', async () => {
   )
 })
 
+it('ends where the list does, whatever stands behind it', async () => {
+  for (const behind of ['\n', ', 2]', '[2]'])
+    expect((await itemsOf(`[1]${behind}`, 3)).map(({ bytes }) => String(bytes))).toEqual(['1'])
+})
+
 it('keeps no item over the cap, and goes on with the next one', async () => {
   const items = await itemsOf(`["${'x'.repeat(100)}", 1]`, 7, 50)
   expect(items.map(({ bytes, length }) => [bytes?.toString() ?? null, length])).toEqual([
