@@ -306,14 +306,15 @@ it('reads an export of mcp-memory-service, by the hash of each memory', async ()
   })
 })
 
-it('says of an export of claude-mem that it is not whole', async () => {
-  const found = await read({
-    exportedAtEpoch: 1,
-    observations: [{ id: 1, title: 'a walrus' }],
-    metadata: { partial: true, importable: false, warnings: ['cut'] },
-  })
+it.each([
+  [{ partial: true }, { 'rest of an export that says it is not whole': 1 }],
+  [{ importable: false, warnings: ['cut'] }, { 'rest of an export that says it is not whole': 1 }],
+  [{ partial: false, importable: true }, {}],
+])('says of an export of claude-mem whether it is whole: %j', async (metadata, skipped) => {
+  const observations = [{ id: 1, title: 'a walrus' }]
+  const found = await read({ exportedAtEpoch: 1, observations, metadata })
   expect(texts(found)).toEqual(['a walrus'])
-  expect(found?.skipped).toEqual({ 'rest of an export that says it is not whole': 1 })
+  expect(found?.skipped).toEqual(skipped)
 })
 
 it('takes the tags of observations in a note, with a category or without, and none of tasks and links', async () => {
