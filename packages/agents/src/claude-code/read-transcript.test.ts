@@ -154,12 +154,14 @@ it('reads a background task’s notification as output, not as speech', async ()
         '<task-notification>\n<task-id>b1</task-id>\n<summary>Tests completed</summary>\n</task-notification>\nRead the output file to retrieve the result: /tmp/b1.output',
       ),
       user('u2', '<task-notification><summary>Done</summary></task-notification>\nand now push'),
+      user('u3', '<task-notification>\nThe build failed.\n</task-notification>'),
     ),
   )
   expect(outline).toEqual([
     'assistant: (result) Tests completed\nRead the output file to retrieve the result: /tmp/b1.output',
     'assistant: (result) Done',
     'user: and now push',
+    'assistant: (result) The build failed.',
   ])
 })
 
