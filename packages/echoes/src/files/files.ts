@@ -44,7 +44,8 @@ const followsLinks = constants.O_NOFOLLOW === undefined
  */
 export function readText(path: string): string | null {
   const bytes = readFile(path)
-  if (bytes === null || isUtf8(bytes)) return bytes?.toString('utf8') ?? null
+  if (bytes === null) return null
+  if (isUtf8(bytes)) return bytes.toString('utf8')
   throw new MemoryError(
     `${path} is not UTF-8 text: it was left as it is; convert it, or move it away`,
     MemoryErrorCode.CORRUPTION,
@@ -55,7 +56,8 @@ export function readText(path: string): string | null {
 /** As `readText`, for a file of our own: one that is not UTF-8 is damaged, and tells as little as an empty one. */
 export function readOwnText(path: string): string | null {
   const bytes = readFile(path)
-  return bytes === null || isUtf8(bytes) ? (bytes?.toString('utf8') ?? null) : ''
+  if (bytes === null) return null
+  return isUtf8(bytes) ? bytes.toString('utf8') : ''
 }
 
 function readFile(path: string): Buffer | null {
