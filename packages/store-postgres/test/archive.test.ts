@@ -1,3 +1,4 @@
+import { createMemoryManager, type Embedder } from '@recall/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { type Engine, emptyTables, engines, plainEntry } from './support.ts'
@@ -32,5 +33,25 @@ describe.each(engines)('an archive on %s', (_, open) => {
     const left = ['newest', 'older', 'oldest'].map((key) => store.get({ namespace, scope, key }, 60))
     expect((await Promise.all(left)).map((entry) => entry?.key)).toEqual(['newest', undefined, undefined])
     expect(await store.cold.archive(selection)).toEqual({ archived: 1, errors: [] })
+  })
+
+  it('brings a long entry back with the vectors of all its parts', async () => {
+    const embedder: Embedder = {
+      model: 'letters',
+      dimensions: 2,
+      embed: async (texts) => texts.map((text) => Float32Array.from(text.includes('y') ? [0, 1] : [1, 0])),
+    }
+    const memory = createMemoryManager({ stores: createPostgresStore(engine.database), embedder })
+    const value = ['x ', 'y '].map((letter) => letter.repeat(3000)).join('\n\n')
+    await memory.write('episodic', 'long', value)
+    expect(await memory.cleanup({ scope: 'episodic', archiveBefore: Date.now() + 1 })).toMatchObject({
+      archived: 1,
+    })
+    expect(await memory.restore('episodic', 'long')).toBe(true)
+    // No words of it, so that only its vectors can tell where they stand.
+    for (const text of ['xx', 'yy']) {
+      const [found] = await memory.search('episodic', { text })
+      expect(found?.passage?.text).toContain(text[0])
+    }
   })
 })
