@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { PGlite } from '@electric-sql/pglite'
-import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import { type Embedder, isMemoryError, MemoryErrorCode } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { prepared, rowsOf } from '../src/engines/database.ts'
@@ -85,6 +85,25 @@ describe('an embedded database', () => {
     expect(await indexed()).toBe('halfvec')
     await createVectorIndexes(database, { table: 'units', dimensions: 3 }, { concurrently: false })
     expect(await indexed()).toBe('vector')
+    await close()
+  })
+
+  it('finds by meaning, with an index of the vectors, also once it is opened again', async () => {
+    const folder = temporaryFolder()
+    const embed: Embedder['embed'] = async (texts) =>
+      texts.map((text) => Float32Array.from(/ship|boat/.test(text) ? [1, 0, 0] : [0, 1, 0]))
+    const open = () => openPgliteMemory({ folder, embedder: { model: 'boats', dimensions: 3, embed } })
+    const first = await open()
+    await first.write('long-term', 'harbour', 'a ship at the pier')
+    await first.close()
+    const again = await open()
+    expect(await again.search('long-term', { text: 'boat' })).toMatchObject([
+      { key: 'harbour', mode: 'hybrid' },
+    ])
+    await again.close()
+    const { database, close } = await openPglite({ folder })
+    const made = await rowsOf(database, sql`select from pg_indexes where indexname = 'units_embedding_3'`)
+    expect(made).toHaveLength(1)
     await close()
   })
 
