@@ -143,7 +143,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
         const [active] = activeWorkflows(root)
         if (active !== undefined) {
           throw new MemoryError(
-            `the workflow ${active} is active: prune once it has ended`,
+            `the workflow ${active.name} is active: prune once it has ended`,
             MemoryErrorCode.CONFLICT,
           )
         }
@@ -232,7 +232,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
 
     beginWorkflow: (workflow, pid = process.pid) => locked(() => noteWorkflow(root, workflow, pid)),
     endWorkflow: (workflow) => locked(() => forgetWorkflow(root, workflow)),
-    activeWorkflows: () => activeWorkflows(root),
+    activeWorkflows: () => activeWorkflows(root).map(({ name }) => name),
 
     examine: ({ fix = false } = {}) =>
       locked(() =>

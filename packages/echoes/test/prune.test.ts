@@ -258,6 +258,12 @@ describe('on files', () => {
       await echoes.beginWorkflow('review-1')
       await writeFile(join(root, '.workflows/review-1.json'), content)
       expect((await echoes.consolidate('reviewer')).pruned).toBe(null)
+      expect(await echoes.examine()).toContainEqual({
+        role: null,
+        ok: false,
+        message: '.workflows/review-1.json is damaged: nothing is pruned while it is there',
+        remedy: 'remove it, unless that workflow still runs',
+      })
       await echoes.endWorkflow('review-1')
       await echoes.endWorkflow('review-1')
       expect((await echoes.consolidate('reviewer')).pruned?.steps.length).toBeGreaterThan(0)

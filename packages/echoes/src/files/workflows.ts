@@ -18,19 +18,23 @@ export function forgetWorkflow(root: string, workflow: string): void {
   removeFile(pathOf(root, workflow))
 }
 
-/** The active workflows. One whose file is damaged counts as active: a person has to look. */
-export function activeWorkflows(root: string): string[] {
+export interface ActiveWorkflow {
+  name: string
+  /** Whether its file does not tell of which process it is, so that only a person can say that it has ended. */
+  isDamaged: boolean
+}
+
+export function activeWorkflows(root: string): ActiveWorkflow[] {
   const folder = folderOf(root)
-  return namesIn(folder)
-    .filter((name) => name.endsWith('.json'))
-    .filter((name) => {
-      const text = readOwnText(join(folder, name))
-      const written = orAbsent(() => lstatSync(join(folder, name)))?.mtimeMs
-      if (text === null || written === undefined) return false
-      const owner = parseOwner(text)
-      return owner === undefined || !isGone(owner, () => written)
-    })
-    .map((name) => name.slice(0, -'.json'.length))
+  const files = namesIn(folder).filter((name) => name.endsWith('.json'))
+  return files.flatMap((file) => {
+    const text = readOwnText(join(folder, file))
+    const written = orAbsent(() => lstatSync(join(folder, file)))?.mtimeMs
+    if (text === null || written === undefined) return []
+    const owner = parseOwner(text)
+    if (owner && isGone(owner, () => written)) return []
+    return [{ name: file.slice(0, -'.json'.length), isDamaged: owner === undefined }]
+  })
 }
 
 function parseOwner(text: string): z.output<typeof workflowSchema> | undefined {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { countLines } from '../documents/echo-document.ts'
 import { namesIn, orAbsent, readText } from '../files/files.ts'
 import { knowledgePath, type LoadedRole, loadRole, memoryPath, waitingAgents } from '../files/role-folder.ts'
+import type { ActiveWorkflow } from '../files/workflows.ts'
 import { knowledgeLineLimit } from './compress-knowledge.ts'
 import { readFindings } from './findings.ts'
 
@@ -21,16 +22,10 @@ export interface EchoFinding {
 export function examine(
   root: string,
   roles: readonly string[],
-  options: { lineLimit: number; active: readonly string[]; fix: boolean },
+  options: { lineLimit: number; active: readonly ActiveWorkflow[]; fix: boolean },
 ): EchoFinding[] {
   const findings = roles.flatMap((role) => examineRole(root, role, options.lineLimit))
-  const workflows = options.active.map(
-    (name): EchoFinding => ({
-      role: null,
-      ok: true,
-      message: `the workflow ${name} is active: nothing is pruned before it ends`,
-    }),
-  )
+  const workflows = options.active.map(examineWorkflow)
   const temporary = leftovers(root, roles)
   if (options.fix) for (const path of temporary) orAbsent(() => unlinkSync(join(root, path)))
   const left: EchoFinding[] = temporary.map((path) => ({
@@ -41,6 +36,20 @@ export function examine(
   }))
   return [...findings, ...workflows, ...left]
 }
+
+const examineWorkflow = ({ name, isDamaged }: ActiveWorkflow): EchoFinding =>
+  isDamaged
+    ? {
+        role: null,
+        ok: false,
+        message: `.workflows/${name}.json is damaged: nothing is pruned while it is there`,
+        remedy: 'remove it, unless that workflow still runs',
+      }
+    : {
+        role: null,
+        ok: true,
+        message: `the workflow ${name} is active: nothing is pruned before it ends`,
+      }
 
 function examineRole(root: string, role: string, lineLimit: number): EchoFinding[] {
   let memory: LoadedRole
