@@ -89,6 +89,12 @@ describe.each(engines)('the quality of memories on %s', (_, open) => {
     ['in quarantine that somebody found', -2, () => write({ quality: -2, retrievalCount: 1 })],
     ['of low signal', -1, () => write({ quality: -1 })],
     ['of low signal that somebody found', 0, () => write({ quality: -1, retrievalCount: 1 })],
+    ['that was deleted', 0, () => write({ deletedAt: new Date(now) })],
+    [
+      'of low signal that somebody found, and that was deleted',
+      -1,
+      () => write({ quality: -1, retrievalCount: 1, deletedAt: new Date(now) }),
+    ],
     ['of a newcomer that somebody found', -1, () => write({ quality: -1, retrievalCount: 1 }, newcomer)],
     [
       'that somebody found, but a copy',

@@ -83,7 +83,7 @@ async function promote(hub: HubParts, transaction: Database, id: string): Promis
 }
 
 /** Condition on `memories`: of low signal, and retrieved by others. Once its author is trusted it counts as normal. */
-export const isOfUse = sql`quality = -1 and retrieval_count > 0 and duplicate_of is null`
+export const isOfUse = sql`quality = -1 and retrieval_count > 0 and duplicate_of is null and deleted_at is null`
 
 /** Condition on an agent `a`. */
 const mayBePromoted = (hub: HubParts): SQL => sql`

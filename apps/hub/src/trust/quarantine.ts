@@ -209,7 +209,7 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
   const lowered = await changeMemories(
     hub,
     sql`quality = -1`,
-    sql`quality = 0 and retrieval_count = 0 and created_at < ${before}::timestamptz
+    sql`quality = 0 and retrieval_count = 0 and created_at < ${before}::timestamptz and deleted_at is null
       -- Apart, for a join with each: with an "or" each memory is looked up in the links.
       and not exists (select from memory_links l where l.memory_id = memories.id)
       and not exists (select from memory_links l where l.related_id = memories.id)
