@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-
-const run = promisify(execFile)
+import { runProgram } from '../../test/run-program.ts'
 
 /** Which runtime a program has by default, and which when it asks for the native one, whose import fails with a code. */
 async function withoutNative(code: string): Promise<[usual: string, native: string]> {
@@ -10,7 +7,7 @@ async function withoutNative(code: string): Promise<[usual: string, native: stri
     if (name === 'onnxruntime-node') throw Object.assign(new Error('no such symbol'), { code: '${code}' })
     return next(name, context)
   }`
-  const script = `import { register } from 'node:module'
+  const program = `import { register } from 'node:module'
     import { localEmbedder } from './local-embedder.ts'
     register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)})
     const runtimeOf = async (options) => {
@@ -19,17 +16,7 @@ async function withoutNative(code: string): Promise<[usual: string, native: stri
       return embedder.runtime ?? problem
     }
     console.log(JSON.stringify([await runtimeOf({}), await runtimeOf({ runtime: 'native' })]))`
-  const source = [
-    '--conditions',
-    '@recall/source',
-    '--import',
-    import.meta.resolve('tsx'),
-    '--input-type=module',
-    '--eval',
-    script,
-  ]
-  const { stdout } = await run(process.execPath, source, { cwd: import.meta.dirname })
-  return JSON.parse(stdout)
+  return JSON.parse(await runProgram(program))
 }
 
 it('is WebAssembly where the native one is not installed, unless that is asked for', async () => {

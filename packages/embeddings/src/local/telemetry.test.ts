@@ -1,14 +1,12 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { runProgram } from '../../test/run-program.ts'
 import { turnOffTelemetry } from './telemetry.ts'
 
 const folder = import.meta.dirname
-const run = promisify(execFile)
 
 let home: string
 beforeAll(async () => {
@@ -20,22 +18,13 @@ it.each([
   ['local-embedder.ts', 'localEmbedder'],
   ['worker-embedder.ts', 'workerEmbedder'],
 ])('%s keeps nothing of its use in the home of a user', async (file, name) => {
-  const script = `import { ${name} } from './${file}'
+  const program = `import { ${name} } from './${file}'
     const embedder = ${name}({ runtime: 'native' })
     await embedder.embed(['a'], 'query')
     await embedder.close()`
   // The runtime reports nothing where it knows a build server by its variables: only what a program needs is handed on.
   const env = { PATH: process.env.PATH, HOME: home, XDG_CACHE_HOME: join(home, 'cache') }
-  const source = [
-    '--conditions',
-    '@recall/source',
-    '--import',
-    import.meta.resolve('tsx'),
-    '--input-type=module',
-    '--eval',
-    script,
-  ]
-  await run(process.execPath, source, { cwd: folder, env })
+  await runProgram(program, env)
   expect(await readdir(home, { recursive: true })).toEqual([])
 })
 
