@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -399,71 +399,6 @@ it('restores an entry at its place in a file whose line endings have changed sin
   await writeFile(join(root, 'reviewer/MEMORY.md'), (await memory()).replaceAll('\n', '\r\n'))
   for (const id of ['inscribed-001', 'inscribed-002']) await echoes.restoreEntry('reviewer', id)
   expect((await memory()).replaceAll('\r\n', '\n')).toBe(noted)
-})
-
-it('tells what a person should know, and removes what killed processes left', async () => {
-  const { root, echoes } = await open(undefined, 5)
-  await echoes.add('reviewer', entryOf())
-  await writeFile(join(root, 'reviewer/.tmp-99-abc'), 'half')
-  await writeFile(join(root, 'reviewer/notes.txt'), 'mine')
-  await writeFile(join(root, 'a-file'), 'mine')
-  const messages = async (fix: boolean) =>
-    (await echoes.examine({ fix })).map(({ ok, message }) => `${ok} ${message}`)
-  expect(await messages(false)).toEqual([
-    'true 1 entry in 11 lines',
-    'false the memory is above its 5 lines',
-    'false reviewer/.tmp-99-abc was left by a process that was killed',
-  ])
-  await echoes.examine({ fix: true })
-  expect((await readdir(join(root, 'reviewer'))).sort()).toEqual(['.echoes.json', 'MEMORY.md', 'notes.txt'])
-})
-
-it('tells which workflow keeps it from pruning, and which entry, notes and findings it cannot read', async () => {
-  const { root, echoes, memory } = await open()
-  await echoes.add('reviewer', entryOf())
-  await writeFile(join(root, 'reviewer/MEMORY.md'), `${await memory()}\n### [2026-13-01] Bad\n`)
-  await mkdir(join(root, 'reviewer/knowledge.md'))
-  await symlink(join(root, 'elsewhere.md'), join(root, 'reviewer/ann-findings.md'))
-  await echoes.beginWorkflow('review-1')
-  const message = (text: string) => expect.stringContaining(text)
-  expect((await echoes.examine()).filter(({ ok, role }) => !ok || role === null)).toEqual([
-    {
-      role: 'reviewer',
-      ok: false,
-      message: message('reviewer/MEMORY.md, line 13 is no entry: the date'),
-      remedy: 'mend it by hand',
-    },
-    {
-      role: 'reviewer',
-      ok: false,
-      message: message('knowledge.md cannot be read'),
-      remedy: message('until then it is not compressed'),
-    },
-    {
-      role: 'reviewer',
-      ok: false,
-      message: message('ann-findings.md is a link'),
-      remedy: message('until then its findings are not consolidated'),
-    },
-    { role: null, ok: true, message: 'the workflow review-1 is active: nothing is pruned before it ends' },
-  ])
-})
-
-it('tells of notes above their 300 lines', async () => {
-  const { root, echoes } = await open()
-  await echoes.add('reviewer', entryOf())
-  const wrong = async (lines: number) => {
-    await writeFile(join(root, 'reviewer/knowledge.md'), 'A note.\n'.repeat(lines))
-    return (await echoes.examine()).filter(({ ok }) => !ok).map((finding) => finding.message)
-  }
-  expect(await wrong(300)).toEqual([])
-  expect(await wrong(301)).toEqual(['knowledge.md is above its 300 lines'])
-})
-
-it('finds nothing wrong with a memory of as many lines as it may have', async () => {
-  const { echoes } = await open(undefined, 11)
-  await echoes.add('reviewer', entryOf())
-  expect((await echoes.examine()).map(({ ok }) => ok)).toEqual([true])
 })
 
 it('loses no etched entry, whatever is done without a person', async () => {
