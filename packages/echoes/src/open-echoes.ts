@@ -33,7 +33,7 @@ import {
   waitingAgents,
 } from './files/role-folder.ts'
 import { applyChanges, finishJournal, isChangedMeanwhile, isUnfinished } from './files/transaction.ts'
-import { activeWorkflows, forgetWorkflow, noteWorkflow } from './files/workflows.ts'
+import { activeWorkflows, damageOf, forgetWorkflow, noteWorkflow } from './files/workflows.ts'
 import { parseKnowledgePlan, planKnowledge } from './lifecycle/compress-knowledge.ts'
 import { consolidate } from './lifecycle/consolidate.ts'
 import { checkedPlan, editChanges, needsPerson, planMove, planRemoval } from './lifecycle/edit.ts'
@@ -143,7 +143,9 @@ export function openEchoes(options: EchoesOptions): Echoes {
         const [active] = activeWorkflows(root)
         if (active !== undefined) {
           throw new MemoryError(
-            `the workflow ${active.name} is active: prune once it has ended`,
+            active.isDamaged
+              ? `${damageOf(active)}: remove it, unless that workflow still runs`
+              : `the workflow ${active.name} is active: prune once it has ended`,
             MemoryErrorCode.CONFLICT,
           )
         }

@@ -258,10 +258,13 @@ describe('on files', () => {
       await echoes.beginWorkflow('review-1')
       await writeFile(join(root, '.workflows/review-1.json'), content)
       expect((await echoes.consolidate('reviewer')).pruned).toBe(null)
+      await expect(echoes.applyPrune(await echoes.planPrune('reviewer'))).rejects.toThrow(
+        'review-1.json is damaged, and nothing is pruned while it is there: remove it',
+      )
       expect(await echoes.examine()).toContainEqual({
         role: null,
         ok: false,
-        message: '.workflows/review-1.json is damaged: nothing is pruned while it is there',
+        message: '.workflows/review-1.json is damaged, and nothing is pruned while it is there',
         remedy: 'remove it, unless that workflow still runs',
       })
       await echoes.endWorkflow('review-1')

@@ -24,6 +24,9 @@ export interface ActiveWorkflow {
   isDamaged: boolean
 }
 
+export const damageOf = ({ name }: ActiveWorkflow): string =>
+  `.workflows/${name}.json is damaged, and nothing is pruned while it is there`
+
 export function activeWorkflows(root: string): ActiveWorkflow[] {
   const folder = folderOf(root)
   const files = namesIn(folder).filter((name) => name.endsWith('.json'))

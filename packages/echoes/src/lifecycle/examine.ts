@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { countLines } from '../documents/echo-document.ts'
 import { namesIn, orAbsent, readText } from '../files/files.ts'
 import { knowledgePath, type LoadedRole, loadRole, memoryPath, waitingAgents } from '../files/role-folder.ts'
-import type { ActiveWorkflow } from '../files/workflows.ts'
+import { type ActiveWorkflow, damageOf } from '../files/workflows.ts'
 import { knowledgeLineLimit } from './compress-knowledge.ts'
 import { readFindings } from './findings.ts'
 
@@ -37,19 +37,18 @@ export function examine(
   return [...findings, ...workflows, ...left]
 }
 
-const examineWorkflow = ({ name, isDamaged }: ActiveWorkflow): EchoFinding =>
-  isDamaged
-    ? {
-        role: null,
-        ok: false,
-        message: `.workflows/${name}.json is damaged: nothing is pruned while it is there`,
-        remedy: 'remove it, unless that workflow still runs',
-      }
-    : {
-        role: null,
-        ok: true,
-        message: `the workflow ${name} is active: nothing is pruned before it ends`,
-      }
+function examineWorkflow(active: ActiveWorkflow): EchoFinding {
+  if (!active.isDamaged) {
+    const message = `the workflow ${active.name} is active: nothing is pruned before it ends`
+    return { role: null, ok: true, message }
+  }
+  return {
+    role: null,
+    ok: false,
+    message: damageOf(active),
+    remedy: 'remove it, unless that workflow still runs',
+  }
+}
 
 function examineRole(root: string, role: string, lineLimit: number): EchoFinding[] {
   let memory: LoadedRole
