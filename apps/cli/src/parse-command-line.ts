@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { didYouMean } from './did-you-mean.ts'
 import { UsageError } from './exit-codes.ts'
 
 export interface OptionSpec {
@@ -106,10 +107,17 @@ function strictly<T>(command: CommandSpec, call: () => T): T {
   } catch (error) {
     // Node goes on with advice, on the same line or on further ones.
     const [reason] = (error as Error).message.split(/\.(?: To specify|\n)/)
-    const option = /^Option '(.*)' argument is ambiguous$/.exec(reason ?? '')?.[1]
-    const said = option ? `${option} takes a value, and what follows it looks like an option` : reason
-    throw new UsageError(`${said} (see 'recall ${command.name} --help')`)
+    throw new UsageError(`${inOurWords(command, reason ?? '')} (see 'recall ${command.name} --help')`)
   }
+}
+
+function inOurWords(command: CommandSpec, reason: string): string {
+  const valueless = /^Option '(.*)' argument is ambiguous$/.exec(reason)?.[1]
+  if (valueless) return `${valueless} takes a value, and what follows it looks like an option`
+  const unknown = /^Unknown option '(--.*)'$/.exec(reason)?.[1]
+  if (!unknown) return reason
+  const known = Object.keys(command.options).map((name) => `--${name}`)
+  return `${reason}${didYouMean(unknown, known)}`
 }
 
 /** @throws UsageError unless the text is a whole number within the bounds */

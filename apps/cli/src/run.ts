@@ -1,4 +1,5 @@
 import { type Command, commands } from './commands.ts'
+import { didYouMean } from './did-you-mean.ts'
 import { errorDocument, exitCodeOf, exitCodes, UsageError } from './exit-codes.ts'
 import { parseCommandLine } from './parse-command-line.ts'
 import { commandHelp, programHelp } from './terminal/help.ts'
@@ -45,8 +46,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return name === '' ? exitCodes.wrongUse : exitCodes.fine
   }
   if (!command) {
-    const said = wanted.startsWith('-') ? `'${wanted}' is for a command` : `there is no command '${wanted}'`
-    return fail(io, new UsageError(`${said} (see 'recall --help')`), asksFor(argv, '--json'))
+    return fail(io, new UsageError(`${noCommand(wanted)} (see 'recall --help')`), asksFor(argv, '--json'))
   }
   const { watched, isAnswered } = watchOutput(io)
   try {
@@ -56,6 +56,12 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     const code = fail(io, error, isJson && !isAnswered())
     return command.failsOpen ? exitCodes.fine : code
   }
+}
+
+function noCommand(word: string): string {
+  if (word.startsWith('-')) return `'${word}' is for a command`
+  const known = commands.map(({ name }) => name)
+  return `there is no command '${word}'${didYouMean(word, known)}`
 }
 
 /** The help that a command line asks for; that of the program where it says nothing at all. */

@@ -136,6 +136,13 @@ describe('the rest', () => {
     [['echoes', 'move', 'x/inscribed-001'], '--to is missing: say etched, inscribed or traced'],
     [['echoes', 'show', '--tags', 'db'], '--tags is for promote and publish, not for show'],
     [['hub', 'search', 'retries', '--tags', 'http'], '--tags is for save, not for search'],
+    [['serch', 'pool'], "there is no command 'serch'; did you mean search? (see 'recall --help')"],
+    [['list'], "there is no command 'list' (see 'recall --help')"],
+    [
+      ['search', 'pool', '--limti', '3'],
+      "Unknown option '--limti'; did you mean --limit? (see 'recall search --help')",
+    ],
+    [['search', 'pool', '--verbose'], "Unknown option '--verbose' (see 'recall search --help')"],
   ])('says in one line what is wrong with %j', async (argv, why) => {
     expect(await createShell().run(...argv)).toEqual({ code: 2, out: '', err: `recall: ${why}\n` })
   })
