@@ -373,6 +373,7 @@ describe.skipIf(!serverUrl)('faults', () => {
         expect(performance.now() - started).toBeLessThan(8000)
         expect(await own.database.$count(memories)).toBe(0)
         if (fault === 'short') expect(says.join()).toContain('gave a vector of 3 dimensions')
+        if (fault === 'stalls') expect(says.join()).toContain('no vector within 500 milliseconds')
         behaves = 'well'
         expect((await save(hub.url, key, 1)).status).toBe(201)
       },

@@ -13,7 +13,7 @@ export async function embedText(
 ): Promise<number[]> {
   const late = new AbortController()
   // `AbortSignal.timeout` cannot be cleared: its timers would go off long after the answers.
-  const timer = setTimeout(() => late.abort(), config.embedTimeoutMs)
+  const timer = setTimeout(() => late.abort(tooLate(config.embedTimeoutMs)), config.embedTimeoutMs)
   try {
     // Not every provider heeds the signal.
     const [vector] = await Promise.race([
@@ -31,6 +31,12 @@ export async function embedText(
     clearTimeout(timer)
   }
 }
+
+const tooLate = (ms: number): MemoryError =>
+  new MemoryError(
+    `no vector within ${ms} milliseconds (RECALL_HUB_EMBED_TIMEOUT_MS)`,
+    MemoryErrorCode.TIMEOUT,
+  )
 
 const rejecting = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
