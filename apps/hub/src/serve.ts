@@ -4,12 +4,12 @@ import { Server as Listener } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { serve } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
-import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { type Embedder, isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { collectDefaultMetrics } from 'prom-client'
 import { urlOf } from './access/guard-host.ts'
 import type { HubConfig } from './config/config.ts'
 import { createHub } from './create-hub.ts'
-import type { Log } from './log.ts'
+import { type Log, loggedError } from './log.ts'
 import { openDependencies } from './open-dependencies.ts'
 import { workOnQueue } from './work-on-queue.ts'
 
@@ -60,6 +60,7 @@ export async function serveHub(
     const answers = answersOf(server)
     // Not before it listens: a hub that cannot does not start, and nothing may keep its process from ending.
     const queue = config.embedAsync ? workOnQueue(hub, log) : undefined
+    void loadModel(dependencies.embedder, log)
     const address = server.address()
     const port = typeof address === 'object' && address ? address.port : config.port
     return {
@@ -85,6 +86,26 @@ export async function serveHub(
   } catch (error) {
     await closeDependencies()
     throw error
+  }
+}
+
+/** Loads a model that runs in this process, so that the first who ask do not wait for that. */
+async function loadModel(embedder: Embedder, log: Log): Promise<void> {
+  if (!embedder.warmUp) return
+  const started = performance.now()
+  try {
+    await embedder.warmUp()
+    log({
+      level: 'info',
+      event: 'embedding model loaded',
+      model: embedder.model,
+      ms: Math.round(performance.now() - started),
+    })
+  } catch (error) {
+    // The hub was closed first.
+    if (isMemoryError(error, MemoryErrorCode.CLOSED)) return
+    const says = isMemoryError(error) ? { says: error.message } : {}
+    log({ level: 'error', event: 'embedding model not loaded', ...loggedError(error), ...says })
   }
 }
 

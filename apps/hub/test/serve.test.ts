@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { connectHub, registerAgent } from '@recall/client'
 import { expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
-import { serveHub } from '../src/serve.ts'
+import { type ListeningHub, serveHub } from '../src/serve.ts'
 import { beginRegistration } from './half-sent.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -23,6 +23,24 @@ it('listens, knows where a caller comes from, and closes in good order', async (
   expect(rebound.status).toBe(403)
   await hub.close()
   await expect(fetch(`${hub.url}/livez`)).rejects.toThrow()
+})
+
+it('loads the embedding model before anybody asks, and closes while it does', async () => {
+  const config = parseConfig({ dataFolder: temporaryFolder(), port: 0, embedding: { provider: 'local' } })
+  const events: unknown[] = []
+  const loading = await serveHub(config, ({ event }) => events.push(event))
+  await loading.close()
+  expect(events).toEqual([])
+
+  const hub = await new Promise<ListeningHub>((resolve, reject) => {
+    const serving = serveHub(config, ({ event }) => {
+      events.push(event)
+      resolve(serving)
+    })
+    serving.catch(reject)
+  })
+  expect(events).toEqual(['embedding model loaded'])
+  await hub.close()
 })
 
 it('asks callers who go on while it closes to go', async () => {

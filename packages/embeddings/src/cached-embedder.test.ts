@@ -163,4 +163,5 @@ it('says what its embedder says of itself, also when that is an object of a clas
   expect(warmUps).toBe(1)
   await cached.close?.()
   expect(closes).toBe(1)
+  expect(cachedEmbedder(fakeEmbedder()).warmUp).toBeUndefined()
 })

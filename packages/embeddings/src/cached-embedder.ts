@@ -62,7 +62,7 @@ export function cachedEmbedder(embedder: Embedder, { max = 10_000 }: { max?: num
       }
       return vectors as Float32Array[]
     },
-    warmUp: async () => embedder.warmUp?.(),
+    ...(embedder.warmUp ? { warmUp: async () => embedder.warmUp?.() } : {}),
     close: async () => embedder.close?.(),
   }
 }
