@@ -8,7 +8,7 @@ describe.each([...libraries, ...apps])('$folder', ({ folder, manifest }: Workspa
     expect(manifest).toMatchObject({
       license: 'MIT',
       type: 'module',
-      engines: { node: '^20.19.0 || >=22.12.0' },
+      engines: { node: '^20.19.0 || >=22.13.0' },
     })
     expect(manifest.files).toEqual(expect.arrayContaining(['dist', 'CHANGELOG.md']))
     expect(manifest.scripts).toMatchObject({
