@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { entry, evidence, learning, project } from './echo-project.ts'
@@ -259,6 +259,36 @@ describe('echoes', () => {
     writeFileSync(join(shell.root, '.recall/echoes/reviewer/.echoes.json'), 'torn')
     const { code, out } = await shell.run('echoes', 'doctor')
     expect([code, out]).toEqual([1, expect.stringContaining('.echoes.json cannot be read')])
+  })
+
+  it('brings the memory in step also where something is left to do', async () => {
+    const shell = await project()
+    await shell.run('forget', 'echo:reviewer/inscribed-001', '--yes')
+    writeFileSync(join(shell.root, '.recall/echoes/reviewer/knowledge.md'), 'A long note\n'.repeat(301))
+    const { code, out } = await shell.run('echoes', 'doctor')
+    expect([code, out]).toEqual([1, expect.stringContaining('knowledge.md is above its 300 lines')])
+    expect(out).toMatch(/\nok +searches of the memory find all entries\n$/)
+    expect((await shell.run('search', 'one query')).code).toBe(0)
+  })
+
+  it('is not well while the memory does not take the copies, and says why', async () => {
+    const shell = await project()
+    const { healthy, findings } = await shell.json<{ healthy: boolean; findings: unknown[] }>(
+      'echoes',
+      'doctor',
+      '--root',
+      'away',
+    )
+    expect(healthy).toBe(false)
+    expect(findings.at(-1)).toMatchObject({ ok: false, message: expect.stringContaining('does not exist') })
+  })
+
+  it('takes no copies out of the memory where there are no echoes', async () => {
+    const shell = await project()
+    rmSync(join(shell.root, '.recall'), { recursive: true })
+    const { code, out } = await shell.run('echoes', 'doctor')
+    expect([code, out]).toEqual([0, expect.stringContaining('there are no echoes in')])
+    expect((await shell.run('search', 'one query')).code).toBe(0)
   })
 })
 

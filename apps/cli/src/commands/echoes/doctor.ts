@@ -2,25 +2,17 @@ import type { EchoFinding } from '@recall/echoes'
 import { exitCodes } from '../../exit-codes.ts'
 import { paint } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
-import { type EchoesOptions, mirror, type Project } from './project.ts'
+import { copyToMemory, type EchoesOptions, type Project } from './project.ts'
 
 /** Examines the echoes and copies them into the memory; with `--yes`, removes what killed processes left. */
 export async function doctor(project: Project, _: string[], options: EchoesOptions): Promise<number> {
-  const { io, echoes } = project
-  const findings: EchoFinding[] = echoes.roles().length > 0 ? await echoes.examine({ fix: options.yes }) : []
-  const readable = findings.every(({ ok, role }) => ok || role === null)
-  const mirrored = findings.length > 0 && readable ? await mirror(project, options) : undefined
-  findings.push({
-    role: null,
-    ok: true,
-    message: mirrored
-      ? 'searches of the memory find all entries'
-      : readable
-        ? "searches do not find the echoes: there is no memory here ('recall init' makes one)"
-        : 'searches do not find what cannot be read',
-  })
+  const { io, folder, echoes } = project
+  const findings =
+    echoes.roles().length > 0
+      ? [...(await echoes.examine({ fix: options.yes })), await copiesIn(project, options)]
+      : [ofAll(true, `there are no echoes in ${folder} yet: 'recall echoes add' writes the first`)]
   const healthy = findings.every(({ ok }) => ok)
-  if (options.json) io.out(`${JSON.stringify({ healthy, folder: project.folder, findings })}\n`)
+  if (options.json) io.out(`${JSON.stringify({ healthy, folder, findings })}\n`)
   else {
     const colour = paint(io)
     const lines = findings.map(({ role, ok, message, remedy, fixed }) => {
@@ -30,4 +22,17 @@ export async function doctor(project: Project, _: string[], options: EchoesOptio
     io.out(lines.join(''))
   }
   return healthy ? exitCodes.fine : exitCodes.no
+}
+
+const ofAll = (ok: boolean, message: string): EchoFinding => ({ role: null, ok, message })
+
+/** Copies the echoes into the memory, and tells whether searches find them there. */
+async function copiesIn(project: Project, options: EchoesOptions): Promise<EchoFinding> {
+  try {
+    return (await copyToMemory(project, options))
+      ? ofAll(true, 'searches of the memory find all entries')
+      : ofAll(true, "searches do not find the echoes: there is no memory here ('recall init' makes one)")
+  } catch (error) {
+    return ofAll(false, `searches do not find the latest echoes: ${(error as Error).message}`)
+  }
 }

@@ -119,26 +119,26 @@ export async function afterChange(project: Project, options: EchoesOptions): Pro
   await mirror(project, options)
 }
 
-/**
- * Copies the echoes into the memory.
- *
- * @returns `undefined` without a memory, or after a failure, which is reported; the next change copies them again
- */
-export async function mirror(
+/** Copies the echoes into the memory; a failure is reported, and the next change copies them again. */
+export async function mirror(project: Project, options: RootOptions): Promise<void> {
+  try {
+    await copyToMemory(project, options)
+  } catch (error) {
+    project.io.err(`recall: searches do not find the latest echoes: ${(error as Error).message}\n`)
+  }
+}
+
+/** @returns `undefined` without a memory */
+export async function copyToMemory(
   { io, path, folder, echoes }: Project,
   options: RootOptions,
 ): Promise<Mirrored | undefined> {
-  try {
-    const root = findRoot(io, options)
-    const isNamed = Boolean(options.root || io.env.RECALL_ROOT)
-    // Without a memory there is nothing to update, but a named root that is missing is reported.
-    if (!isNamed && !holdsMemory(root, options)) return undefined
-    const prefix = prefixOf(root, path, folder)
-    return await withMemory(io, options, (memory) => mirrorEchoes(echoes, memory, { prefix }))
-  } catch (error) {
-    io.err(`recall: searches do not find the latest echoes: ${(error as Error).message}\n`)
-    return undefined
-  }
+  const root = findRoot(io, options)
+  const isNamed = Boolean(options.root || io.env.RECALL_ROOT)
+  // Without a memory there is nothing to update, but a named root that is missing is reported.
+  if (!isNamed && !holdsMemory(root, options)) return undefined
+  const prefix = prefixOf(root, path, folder)
+  return withMemory(io, options, (memory) => mirrorEchoes(echoes, memory, { prefix }))
 }
 
 /** What the keys of the copies begin with. Several projects and folders may share a memory, so it names the folder. */
