@@ -135,6 +135,23 @@ describe('echoes', () => {
     expect(memoryOf(shell)).toBe(before)
   })
 
+  it('says which entries are back also when the next one fails, and searches find them', async () => {
+    const shell = await project()
+    await shell.run('echoes', 'remove', 'reviewer/inscribed-001', '--yes')
+    expect(
+      await shell.run('echoes', 'restore', 'reviewer/inscribed-001', 'reviewer/traced-009'),
+    ).toMatchObject({
+      code: 1,
+      out: 'reviewer/inscribed-001 is back\n',
+      err: expect.stringContaining('has no entry traced-009'),
+    })
+    expect((await shell.run('search', 'one query')).code).toBe(0)
+    expect(await shell.run('echoes', 'restore', 'reviewer/inscribed-001')).toMatchObject({
+      code: 0,
+      out: 'reviewer/inscribed-001 stands as it is\n',
+    })
+  })
+
   it('moves an entry, and says by which id it is known now', async () => {
     const shell = await project()
     const move = ['echoes', 'move', '--yes']

@@ -83,16 +83,27 @@ export async function restore(project: Project, args: string[], options: EchoesO
   const references = args.map((each) => parseReference(each))
   if (references.length === 0) throw new UsageError('say which entry, for example reviewer/traced-003')
   const restored: { role: string; id: string; changed: boolean }[] = []
-  for (const { role, id } of references) {
-    restored.push({ role, id, changed: await project.echoes.restoreEntry(role, id) })
+  try {
+    for (const { role, id } of references)
+      restored.push({ role, id, changed: await project.echoes.restoreEntry(role, id) })
+  } finally {
+    // Those before one that fails are back, whatever comes of it.
+    if (restored.length > 0) await tellRestored(project, restored, options)
   }
+  return exitCodes.fine
+}
+
+async function tellRestored(
+  project: Project,
+  restored: readonly { role: string; id: string; changed: boolean }[],
+  options: EchoesOptions,
+): Promise<void> {
   await afterChange(project, options)
   print(project.io, options.json, { restored }, () =>
     restored
       .map(({ role, id, changed }) => `${role}/${id} ${changed ? 'is back' : 'stands as it is'}\n`)
       .join(''),
   )
-  return exitCodes.fine
 }
 
 async function carryOut(project: Project, plan: EditPlan, options: EchoesOptions): Promise<number> {
