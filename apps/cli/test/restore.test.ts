@@ -95,6 +95,17 @@ describe('restore', () => {
     expect(readdirSync(other.root)).toEqual(['memory'])
   })
 
+  it('restores nothing when another layout is named than that of the backup', async () => {
+    const { file } = await severalFolders()
+    const other = createShell(join(temporaryFolder(), 'restored'))
+    expect(await other.run('restore', file, '--layout', 'entity')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`nothing was restored: ${file} holds a memory in the user layout`),
+    })
+    expect(existsSync(other.root)).toBe(false)
+    expect(await other.json('restore', file, '--layout', 'user')).toEqual({ root: other.root, documents: 3 })
+  })
+
   it('leaves nothing behind when the file is damaged', async () => {
     const shell = await shellWithSession()
     const folder = temporaryFolder()

@@ -5,8 +5,10 @@ import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { createFolder, renamePatiently, syncFolder } from '@recall/core/process'
 import { defaultFileSystem, layoutFile, layouts, layoutsOf } from '@recall/store-file'
 import { extract, type TarOptionsWithAliases } from 'tar'
+import { UsageError } from '../exit-codes.ts'
 import { isLeftOut } from '../memory/derived-files.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
+import { layoutToUse } from '../memory/layout-to-use.ts'
 import { ownName, removeAbandoned, removedIfEnded } from '../memory/unfinished.ts'
 import { withStore } from '../memory/with-store.ts'
 import { count } from '../terminal/format.ts'
@@ -33,7 +35,7 @@ export async function restore(
   }
   const root = findRoot(io, options)
   if (!isFree(join(root, 'memory'))) throw occupied(root)
-  await putBack(io, source, root)
+  await putBack(io, source, root, options)
   const documents = await withStore(io, { ...options, root }, async (store) => {
     await withProgress(io, { what: 'indexing' }, ({ update }) =>
       store.reindex({ full: true, onProgress: update }),
@@ -49,7 +51,7 @@ export async function restore(
  * Unpacks a backup beside the root and renames it at the end, so that a failed restore leaves nothing half-done. In a
  * root that exists it does so inside, because that may be a disk of its own.
  */
-async function putBack(io: Io, source: string, root: string): Promise<void> {
+async function putBack(io: Io, source: string, root: string, { layout }: RootOptions): Promise<void> {
   createFolder(dirname(root))
   const inside = join(root, 'memory')
   removeAbandoned(root, stagingMark)
@@ -66,6 +68,7 @@ async function putBack(io: Io, source: string, root: string): Promise<void> {
           `${source} is no backup of a memory, nothing was restored: ${problem}`,
           MemoryErrorCode.INVALID_INPUT,
         )
+      requireLayout(staging, source, layout)
       await withProgress(io, { what: 'restoring' }, ({ update }) => makeAllDurable(staging, update))
       moveIn(staging, root)
     })
@@ -126,6 +129,16 @@ function whyNoMemory(folder: string): string | undefined {
   } catch (error) {
     if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
     return error.message.replace(`${folder}${sep}`, '')
+  }
+}
+
+/** Refuses before anything is in the root: afterwards that would be taken. */
+function requireLayout(folder: string, source: string, layout: RootOptions['layout']): void {
+  try {
+    layoutToUse(folder, layout)
+  } catch (error) {
+    if (!isMemoryError(error) && !(error instanceof UsageError)) throw error
+    throw new UsageError(`nothing was restored: ${error.message.replace(folder, source)}`, { cause: error })
   }
 }
 
