@@ -148,6 +148,55 @@ describe('init for hosts', () => {
     expect((await shell.run('uninit', '--purge')).out).toBe('Recall is wired into no host.\n')
   })
 
+  it('says that a memory which is to be purged stays while another host has it', async () => {
+    const shell = createHome()
+    const told = 'recall: the memory stays, because it is still wired into Codex CLI\n'
+    await shell.run('init', '--target', 'claude,codex')
+    const purge = ['uninit', '--target', 'claude', '--purge', '--yes']
+    for (const argv of [[...purge, '--dry-run'], [...purge, '--json'], purge])
+      expect(await shell.run(...argv)).toMatchObject({ code: 1, err: told })
+    expect(existsSync(join(shell.root, '.recall/memory'))).toBe(true)
+    expect(await shell.json('uninit', '--purge', '--yes')).toMatchObject({
+      hosts: [
+        { target: 'codex', files: expect.arrayContaining([expect.objectContaining({ status: 'removed' })]) },
+      ],
+      memories: [],
+      removed: [join(shell.root, '.recall')],
+      dryRun: false,
+    })
+    expect(existsSync(join(shell.root, '.recall'))).toBe(false)
+  })
+
+  it('says what to take out by hand of a file that does not parse, and keeps the memory until then', async () => {
+    const shell = createHome()
+    await shell.run('init', '--target', 'claude')
+    const settings = join(shell.root, '.claude/settings.json')
+    writeFileSync(settings, '{ broken')
+    for (const argv of [['--dry-run'], []])
+      expect(await shell.run('uninit', '--purge', '--yes', ...argv)).toMatchObject({
+        code: 3,
+        out: expect.stringContaining(`Take out what mentions recall in ${settings}`),
+        err: expect.stringContaining('still wired into Claude Code'),
+      })
+    expect(read(settings)).toBe('{ broken')
+    writeFileSync(settings, '{}')
+    expect((await shell.run('uninit', '--purge', '--yes')).code).toBe(0)
+    expect(existsSync(join(shell.root, '.recall'))).toBe(false)
+  })
+
+  it('changes nothing, also for a program, unless somebody agrees that the memory goes', async () => {
+    const shell = createHome('no')
+    await shell.run('init', '--target', 'claude')
+    const before = filesIn(shell.root)
+    expect(await shell.json('uninit', '--purge')).toEqual({
+      hosts: [],
+      memories: [],
+      removed: [],
+      dryRun: false,
+    })
+    expect(filesIn(shell.root)).toEqual(before)
+  })
+
   it('leaves a memory that was there before it was wired in, and says so', async () => {
     const shell = createHome()
     const root = join(shell.root, '.recall')

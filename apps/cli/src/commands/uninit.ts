@@ -35,22 +35,32 @@ export async function uninit(io: Io, options: UninitOptions): Promise<number> {
   const takeBackAll = (): Taken => takeBack(io, state, named, options)
   const taken = isDry || isUnwired ? takeBackAll() : withReceiptsLocked(state, takeBackAll)
   if (!isDry) for (const folder of [state, dirname(state)]) removeIfEmpty(folder)
-  const { hosts, left, removed, away } = taken
+  const { hosts, wired, left, removed, away } = taken
   const changed =
     hosts.some(({ files }) => files.length > 0) || [left, removed, away].some(({ length }) => length > 0)
   if (options.json) io.out(`${JSON.stringify({ hosts, memories: left, removed, dryRun: isDry })}\n`)
   else io.out(changed ? summary(taken, isDry) : 'Recall is wired into no host.\n')
-  return hosts.some(({ files }) => files.some(({ status }) => status === 'refused'))
-    ? exitCodes.failed
-    : exitCodes.fine
+  const isKept = options.purge === true && wired.length > 0
+  if (isKept) io.err(`recall: the memory stays, because it is still wired into ${titlesOf(wired)}\n`)
+  if (hosts.some(isRefused)) return exitCodes.failed
+  return isKept ? exitCodes.no : exitCodes.fine
 }
 
 const isPurgeAgreed = async (io: Io): Promise<boolean> =>
   isYes(await io.ask('Delete the memory too, with every archived session? [no] '))
 
-interface Taken extends ReturnType<typeof removeCreated> {
-  hosts: { target: string; files: FileOutcome[] }[]
+interface Host {
+  target: string
+  files: FileOutcome[]
 }
+
+interface Taken extends ReturnType<typeof removeCreated> {
+  hosts: Host[]
+  /** The hosts that still have the memory. */
+  wired: string[]
+}
+
+const isRefused = ({ files }: Host): boolean => files.some(({ status }) => status === 'refused')
 
 /** Takes the wiring out of hosts and, with that of the last one, what `init` created. */
 function takeBack(
@@ -69,12 +79,17 @@ function takeBack(
     const files = uninstall(name, edits, { state, dryRun })
     return { target: name, files: files.filter(({ status }) => status !== 'absent') }
   })
-  const isLast = installedNames(state).length === 0 || (dryRun && names.length === installed.length)
-  const created = isLast ? removeCreated(state, { purge, dryRun }) : { left: [], removed: [], away: [] }
-  return { hosts, ...created }
+  const isLeft = (name: string): boolean => hosts.every((host) => host.target !== name || isRefused(host))
+  const wired = dryRun ? installed.filter(isLeft) : installedNames(state)
+  const created =
+    wired.length === 0 ? removeCreated(state, { purge, dryRun }) : { left: [], removed: [], away: [] }
+  return { hosts, wired, ...created }
 }
 
 const find = (name: string): Target | undefined => targets.find((target) => target.name === name)
+
+const titlesOf = (names: readonly string[]): string =>
+  names.map((name) => find(name)?.title ?? name).join(', ')
 
 function removeIfEmpty(folder: string): void {
   if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder)
