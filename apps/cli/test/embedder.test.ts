@@ -31,6 +31,26 @@ it('keeps the vectors of a model until another one answers, and says how to sear
   expect((await shellWith(away).run('search', 'facts', '--ranked', '--lexical')).code).toBe(0)
 })
 
+it('may give its vectors in another length, which are then made anew', async () => {
+  const root = temporaryFolder()
+  const shellWith = (env: Record<string, string>) => createShell(root, null, { RECALL_ROOT: root, ...env })
+  const shell = shellWith(await serveTinyModel())
+  await shell.run('init')
+  await shell.run('reindex', '--model')
+  const longer = shellWith(await serveTinyModel(() => {}, [1, 0, 0, 0]))
+  expect(await longer.run('search', 'facts', '--ranked')).toMatchObject({
+    code: 3,
+    err: expect.stringContaining("have 3 dimensions, not 4: run 'recall reindex --model'"),
+  })
+  expect((await longer.run('doctor')).out).toContain(
+    'wrong   embedding model: tiny with 4 dimensions, but the vectors have 3',
+  )
+  expect(await longer.json('reindex', '--model')).toMatchObject({
+    vectors: { model: 'tiny', embedded: 1, total: 1 },
+  })
+  expect((await longer.run('search', 'facts', '--ranked')).code).toBe(0)
+})
+
 it('is compared by the doctor with the model of the vectors', async () => {
   const root = temporaryFolder()
   const shellWith = (env: Record<string, string>) => createShell(root, null, { RECALL_ROOT: root, ...env })

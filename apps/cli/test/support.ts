@@ -50,19 +50,19 @@ export interface Shell {
  *
  * @returns the variables that name it
  */
-export async function serveTinyModel(onTexts: (texts: string[]) => void = () => {}) {
+export async function serveTinyModel(onTexts: (texts: string[]) => void = () => {}, embedding = [1, 0, 0]) {
   const server = createServer(async (request, response) => {
     const { input } = (await json(request)) as { input: string[] }
     onTexts(input)
     response.setHeader('Content-Type', 'application/json')
-    response.end(JSON.stringify({ data: input.map((_, index) => ({ index, embedding: [1, 0, 0] })) }))
+    response.end(JSON.stringify({ data: input.map((_, index) => ({ index, embedding })) }))
   })
   onTestFinished(() => void server.close())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     RECALL_EMBEDDING_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     RECALL_EMBEDDING_MODEL: 'tiny',
-    RECALL_EMBEDDING_DIMENSIONS: '3',
+    RECALL_EMBEDDING_DIMENSIONS: String(embedding.length),
   }
 }
 

@@ -8,10 +8,11 @@ import {
   keptModel,
   layoutFile,
   layoutOf,
+  type VectorSpace,
 } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { damagedSessions, isGivenUp, readSessions } from '../hosts/host-sessions.ts'
-import { openEmbedder } from '../memory/embedder.ts'
+import { areOf, openEmbedder } from '../memory/embedder.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { isAway, remedyWhereAway } from '../memory/receipts.ts'
 import { holdsMemory } from '../memory/require-memory.ts'
@@ -84,15 +85,20 @@ async function embeddingModel(io: Io, store: FileStore): Promise<Finding[]> {
   if (kept === null) return []
   const check = 'embedding model'
   try {
-    const { model } = await openEmbedder(io)
-    if (model === kept) return [{ check, ok: true, message: model }]
+    const given = await openEmbedder(io)
+    if (areOf(kept, given)) return [{ check, ok: true, message: given.model }]
     const remedy = "run 'recall reindex --model', or set the variables to the model of the vectors"
-    return [{ check, ok: false, message: `${model}, but the vectors are of ${kept}`, remedy }]
+    return [{ check, ok: false, message: difference(given, kept), remedy }]
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     return [{ check, ok: false, message: error.message, remedy: 'set these variables, or none of them' }]
   }
 }
+
+const difference = (given: VectorSpace, kept: VectorSpace): string =>
+  given.model === kept.model
+    ? `${given.model} with ${given.dimensions} dimensions, but the vectors have ${kept.dimensions}`
+    : `${given.model}, but the vectors are of ${kept.model}`
 
 function sessionsLeft(store: FileStore): Finding[] {
   const left = readSessions(store).filter(isGivenUp)

@@ -10,7 +10,7 @@ import { serveMcp } from '@recall/mcp/stdio'
 import { type FileStore, keptModel, layouts } from '@recall/store-file'
 import { UsageError } from '../exit-codes.ts'
 import { findHubAccess } from '../hub-access.ts'
-import { embedderOf } from '../memory/embedder.ts'
+import { areOf, embedderOf } from '../memory/embedder.ts'
 import { addressesByKey } from '../memory/find-addresses.ts'
 import { findOwnRoot, type RootOptions } from '../memory/find-root.ts'
 import { removeForGood } from '../memory/remove-for-good.ts'
@@ -47,7 +47,7 @@ async function embedderFor(io: Io, root: string): Promise<Embedder | undefined> 
     const embedder = await embedderOf(io, root)
     if (!embedder) return undefined
     const kept = Object.values(layouts).map((layout) => keptModel({ root, layout }))
-    if (kept.includes(embedder.model)) {
+    if (kept.some((each) => each !== null && areOf(each, embedder))) {
       const { cachedEmbedder } = await import('@recall/embeddings')
       // A question is asked of several scopes.
       return cachedEmbedder(embedder, { max: 100 })

@@ -1,6 +1,6 @@
 import { type Embedder, embedQuery } from '@recall/core'
 import { type Coverage, type FileStore, keptModel } from '@recall/store-file'
-import { adviceOn, openEmbedder } from '../memory/embedder.ts'
+import { adviceOn, areOf, openEmbedder } from '../memory/embedder.ts'
 import type { RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
 import { count, formatMs } from '../terminal/format.ts'
@@ -48,7 +48,7 @@ async function embedAll(io: Io, store: FileStore, embedder: Embedder): Promise<C
   const { vectors } = store
   if (!vectors) return undefined
   const kept = keptModel(store)
-  if (kept !== null && kept !== embedder.model) {
+  if (kept !== null && !areOf(kept, embedder)) {
     await embedQuery(embedder, 'Does the model answer?')
     vectors.reset()
   }

@@ -1,5 +1,5 @@
 import type { Embedder } from '@recall/core'
-import { hasUnreadableVectors, keptModel, layouts } from '@recall/store-file'
+import { hasUnreadableVectors, keptModel, layouts, type VectorSpace } from '@recall/store-file'
 import { UsageError } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 
@@ -30,6 +30,10 @@ export async function embedderOf(io: Io, root: string): Promise<Embedder | undef
     io.err('recall: the vectors cannot be read, found by words alone: recall reindex --model\n')
   return undefined
 }
+
+/** Whether vectors are of an embedder: some models give them in several lengths. */
+export const areOf = (kept: VectorSpace, { model, dimensions }: VectorSpace): boolean =>
+  kept.model === model && kept.dimensions === dimensions
 
 /** From here on somebody may wonder whether it has to take so long. */
 const longMs = 10_000

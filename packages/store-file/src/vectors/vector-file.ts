@@ -49,7 +49,7 @@ const sampledRows = 32
 /**
  * Opens the vectors in a folder, or creates empty files. The caller holds the memory's lock.
  *
- * @throws MemoryError CONFLICT when the files hold vectors of another model, INVALID_INPUT when the name of the model is
+ * @throws MemoryError CONFLICT when the files hold vectors of another model or length, INVALID_INPUT when the name of the model is
  * too long to be noted
  */
 export function openVectorFile(fileSystem: FileSystem, folder: string, space: VectorSpace): VectorFile {
@@ -70,7 +70,7 @@ export function openKeptVectors(fileSystem: FileSystem, folder: string, space: V
   const header = readHeader(fileSystem, paths.rows)
   if (!header) throw new VectorsReplaced()
   if (header.model !== space.model || header.dimensions !== dimensions) {
-    throw otherModel(header.model, space.model)
+    throw otherModel(header, space)
   }
   const { generation } = header
 
@@ -218,9 +218,13 @@ function create(fileSystem: FileSystem, folder: string, space: VectorSpace): voi
   writeAt(fileSystem, paths.rows, bytes, 0)
 }
 
-function otherModel(kept: string, given: string): MemoryError {
+function otherModel(kept: VectorSpace, given: VectorSpace): MemoryError {
+  const is =
+    kept.model === given.model
+      ? `have ${kept.dimensions} dimensions, not ${given.dimensions}`
+      : `are of '${kept.model}', not '${given.model}'`
   return new MemoryError(
-    `the vectors of this memory are of '${kept}', not '${given}': run 'recall reindex --model' to make them anew`,
+    `the vectors of this memory ${is}: run 'recall reindex --model' to make them anew`,
     MemoryErrorCode.CONFLICT,
   )
 }
