@@ -1,8 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { run } from '../src/run.ts'
-import type { Io } from '../src/terminal/io.ts'
 import { printable } from '../src/terminal/printable.ts'
 import { createShell, jsonLines, temporaryFolder, writeSession } from './support.ts'
 
@@ -82,22 +80,5 @@ it('the window is printed to the letter where an agent reads it, and not where a
   await shell.run('init')
   writeFileSync(join(shell.root, 'memory/EPHEMERAL.md'), 'kept \u202eas it is\n')
   expect((await shell.run('consume')).out).toContain('\u202e')
-
-  let out = ''
-  const io: Io = {
-    out: (text) => {
-      out += text
-    },
-    err: () => {},
-    env: {},
-    cwd: shell.root,
-    home: shell.root,
-    now: () => 0,
-    terminal: true,
-    talkTerminal: true,
-    columns: 80,
-    ask: async () => null,
-  }
-  expect(await run(['consume'], io)).toBe(0)
-  expect(out).toBe('kept as it is\n')
+  expect((await shell.onTerminal().run('consume')).out).toBe('kept as it is\n')
 })

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openFileMemory } from '@recall/store-file'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   createShell,
   poolSession,
@@ -420,6 +420,25 @@ describe('search', () => {
     const { out } = await shell.run('search', 'retry path', '-C', '2', '--scope', 'episodic')
     expect(out).toContain('### Assistant')
     expect((await shell.run('search', 'retry path', '--scope', 'long-term')).code).toBe(1)
+  })
+
+  it('marks on a screen what was looked for, also inside a sentence without spaces', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), '# Retrying paths\n\n再試行で接続が解放されない。\n')
+    vi.stubEnv('FORCE_COLOR', '1')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const marked = async (query: string) => {
+      const { out } = await shell.onTerminal().run('search', query)
+      return out.replaceAll('\u001b[1m\u001b[31m', '<').replaceAll('\u001b[39m\u001b[22m', '>').split('\n')[1]
+    }
+    expect(await marked('paths')).toBe('  # Retrying <paths>')
+    expect(await marked('接続 解放')).toBe('  再試行で<接続>が<解放>されない。')
+    expect(await marked('再試行 試行')).toBe('  <再試行>で接続が解放されない。')
+    const plain = createShell(shell.root, null, { RECALL_ROOT: shell.root, NO_COLOR: '1' }).onTerminal()
+    expect((await plain.run('search', 'paths')).out).toMatch(
+      /\n {2}# Retrying paths\n1 found in [\d.]+ ms\n$/,
+    )
   })
 
   it('prints no control characters that a memory holds', async () => {

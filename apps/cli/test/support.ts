@@ -42,6 +42,7 @@ export interface Shell {
   root: string
   run(...argv: string[]): Promise<Ran>
   withInput(text: string): Shell
+  onTerminal(): Shell
   json<T = Record<string, unknown>>(...argv: string[]): Promise<T>
 }
 
@@ -72,6 +73,7 @@ export function createShell(
   answer: string | null | Error = null,
   env: Record<string, string | undefined> = { RECALL_ROOT: root },
   input = '',
+  terminal = false,
 ): Shell {
   const now = Date.parse('2026-03-06T12:00:00Z')
   return {
@@ -90,7 +92,7 @@ export function createShell(
         cwd: root,
         home: root,
         now: () => now,
-        terminal: false,
+        terminal,
         talkTerminal: false,
         columns: 100,
         async ask() {
@@ -103,7 +105,9 @@ export function createShell(
       return { code, out, err }
     },
     /** The same, with something on standard input. */
-    withInput: (text: string): Shell => createShell(root, answer, env, text),
+    withInput: (text: string): Shell => createShell(root, answer, env, text, terminal),
+    /** The same, with results shown on a screen. */
+    onTerminal: (): Shell => createShell(root, answer, env, input, true),
     /** Runs a command with `--json` and parses what it prints. */
     async json<T = Record<string, unknown>>(...argv: string[]): Promise<T> {
       const { out, err } = await this.run(...argv, '--json')
