@@ -108,6 +108,26 @@ describe('distill', () => {
     expect(await has(201)).toContain('No single section is heavy enough to move: shorten it by hand.\n')
   })
 
+  it('names the heaviest sections where none is heavy enough to move', async () => {
+    const shell = createShell()
+    const section = (name: string, lines: number) => `## ${name}\n${'- fact\n'.repeat(lines)}`
+    const sections = [...Array(50).fill(section('Light', 3)), section('Heavier', 4)]
+    writeFiles(shell.root, { 'memory/MEMORY.md': `# Memory\n${sections.join('')}` })
+    expect((await shell.run('distill', '--apply')).out).toMatch(
+      /shorten it by hand\.\n\nHeaviest sections:\n {5}5 {2}Heavier\n {5}4 {2}Light\n {5}4 {2}Light\n$/,
+    )
+  })
+
+  it('says what to do where there is no MEMORY.md', async () => {
+    const shell = createShell()
+    writeFiles(shell.root, { 'memory/EPHEMERAL.md': '' })
+    expect(await shell.run('distill')).toEqual({
+      code: 1,
+      out: '',
+      err: "recall: memory/MEMORY.md does not exist: run 'recall init'\n",
+    })
+  })
+
   it('moves nothing while both sides of a merge stand in it', async () => {
     const shell = createShell()
     await shell.run('init')
