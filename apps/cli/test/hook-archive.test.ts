@@ -341,4 +341,21 @@ describe('archiving by hooks', () => {
     await end('second')
     expect(asked.slice(before).join('\n')).toContain('zebra crossing')
   })
+
+  it('archives all the same where the model that gave the vectors is away, and says so', async () => {
+    const root = temporaryFolder()
+    const model = await serveTinyModel()
+    await createShell(root, null, { RECALL_ROOT: root, ...model }).run('init')
+    await createShell(root, null, { RECALL_ROOT: root, ...model }).run('reindex', '--model')
+    const away = { ...model, RECALL_EMBEDDING_URL: 'http://127.0.0.1:1/v1' }
+    const shell = createShell(root, null, { RECALL_ROOT: root, ...away })
+    const transcript_path = writeSession(root, 's1', poolSession)
+    const input = event({ session_id: 's1', transcript_path, hook_event_name: 'SessionEnd' })
+    await shell.withInput(input).run('hook', 'session-end')
+    expect(await shell.run('hook', 'drain')).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('new sessions got no vectors: no embedding server answers'),
+    })
+    expect((await shell.run('search', 'retry path')).code).toBe(0)
+  })
 })

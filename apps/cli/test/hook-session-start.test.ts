@@ -201,6 +201,18 @@ describe('in Gemini CLI, which loses what it is told at a start', () => {
     expect(await run('turn-start', { session_id: 'cleared' })).toContain('Session s1')
   })
 
+  it('lets a prompt pass when the window cannot be read, and says why where the host logs it', async () => {
+    const { shell, transcript } = await gemini()
+    writeFileSync(join(shell.root, 'memory/EPHEMERAL.md'), Buffer.from([0xff]))
+    const about = { session_id: 'n', timestamp: 't', transcript_path: transcript }
+    const input = event({ ...about, hook_event_name: 'BeforeAgent' })
+    expect(await shell.withInput(input).run('hook', 'turn-start')).toEqual({
+      code: 0,
+      out: '{}\n',
+      err: expect.stringMatching(/^recall: not told: .*EPHEMERAL\.md is not UTF-8/),
+    })
+  })
+
   it('tells a session that has no transcript when it starts', async () => {
     const { run } = await gemini()
     const fields = { source: 'startup', transcript_path: '' }
