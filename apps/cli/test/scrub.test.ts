@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openFileMemory } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
@@ -48,6 +48,17 @@ describe('scrub', () => {
     expect(await shell.run('scrub')).toMatchObject({
       code: 1,
       out: expect.stringMatching(/MEMORY\.md: not looked at: .*\nNo secrets found in the others\.\n$/),
+    })
+  })
+
+  it('does not pass over a file that is too large to be looked at', async () => {
+    const shell = await shellWithSession()
+    const path = join(shell.root, 'memory/trace.log')
+    writeFileSync(path, '')
+    truncateSync(path, 64 * 1024 * 1024 + 1)
+    expect(await shell.run('scrub')).toMatchObject({
+      code: 1,
+      out: 'memory/trace.log: not looked at: it is larger than 64 MB\nNo secrets found in the others.\n',
     })
   })
 
