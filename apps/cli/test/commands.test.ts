@@ -80,6 +80,8 @@ describe('the rest', () => {
     expect(readFileSync(join(shell.root, 'memory/.recall-echo.toml'), 'utf8')).toBe(
       '[ephemeral]\nmax_entries = 9\n',
     )
+    expect(await shell.json('config', 'ephemeral.max_entries', '3')).toEqual({ 'ephemeral.max_entries': 3 })
+    expect(await shell.json('config')).toEqual({ 'ephemeral.max_entries': 3 })
     expect(await shell.run('config', 'ephemeral.max_entries', '99')).toMatchObject({ code: 2 })
     expect(await shell.run('config', 'colour')).toMatchObject({ code: 2 })
   })
@@ -171,6 +173,13 @@ describe('the rest', () => {
     const { code, out } = await shell.run('export', '--json')
     expect(code).toBe(3)
     expect(out).not.toContain('"error"')
+  })
+
+  it('prints where an error comes from only when it is asked to', async () => {
+    const shell = createShell(temporaryFolder(), null, { RECALL_DEBUG: '1' })
+    const { err } = await shell.run('archive', 'gone')
+    expect(err).toMatch(/^recall: .*gone does not exist\nMemoryError: .*\n +at /)
+    expect((await createShell().run('archive', 'gone')).err).toMatch(/^recall: .*gone does not exist\n$/)
   })
 
   it('says in one line that an option has no value', async () => {

@@ -21,6 +21,14 @@ const filesBelow = (folder: string): string[] =>
   )
 
 describe('forget', () => {
+  it('asks what to forget where nothing is named', async () => {
+    const shell = await shellWithSession()
+    expect(await shell.run('forget', '--yes')).toMatchObject({
+      code: 2,
+      err: 'recall: say which key to forget, or --containing <text>\n',
+    })
+  })
+
   it('takes the beginning of a key for none, and says so', async () => {
     const shell = await shellWithSession()
     expect(await shell.run('forget', 'conversation:pool')).toMatchObject({

@@ -203,6 +203,8 @@ describe('recall hub', () => {
     expect(await wrong('save', 'short', '--tags', 'a,b')).toContain('content')
     expect(await wrong('search')).toContain('<question> is missing')
     expect(await wrong('search', 'two', 'words')).toContain('one argument too many')
+    expect(await wrong('whoami', 'ada')).toContain('one argument too many')
+    expect(await wrong('register', 'x', '--key-file', 'k')).toContain('which hub? Give --url')
     expect(await wrong('register', 'x', '--url', 'localhost', '--key-file', 'k')).toContain(
       'looks like https://',
     )
