@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import { createShell, type Shell, temporaryFolder } from './support.ts'
 
@@ -21,3 +23,7 @@ export async function project(answer: string | null = null): Promise<Shell> {
   expect(added).toMatchObject({ code: 0, out: 'Added as reviewer/inscribed-001.\n' })
   return shell
 }
+
+/** What a role has learned, as it is written. */
+export const memoryOf = ({ root }: Shell, role = 'reviewer'): string =>
+  readFileSync(join(root, '.recall/echoes', role, 'MEMORY.md'), 'utf8')

@@ -51,6 +51,31 @@ describe('publish', () => {
     expect(out + err).not.toContain(secret)
   })
 
+  it('sends nothing that the hub would not take', async () => {
+    const shell = await project()
+    writeFileSync(join(shell.root, 'key.json'), '{"url":"http://127.0.0.1:1","api_key":"k"}', { mode: 0o600 })
+    const publish = (...argv: string[]) =>
+      shell.run(
+        'echoes',
+        'publish',
+        'reviewer/inscribed-001',
+        '--yes',
+        '--json',
+        '--key-file',
+        'key.json',
+        ...argv,
+      )
+    expect(await publish('--tags', 'sql')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('the hub wants 2 to 6 tags'),
+    })
+    expect(await publish()).toEqual({
+      code: 3,
+      out: expect.stringMatching(/^\{"error":\{"code":"MEMORY_UNAVAILABLE"/),
+      err: expect.stringMatching(/^recall: 127\.0\.0\.1:1 cannot be reached: /),
+    })
+  })
+
   it('makes no tag of a secret in a title', async () => {
     const shell = await project()
     const path = join(shell.root, '.recall/echoes/reviewer/MEMORY.md')

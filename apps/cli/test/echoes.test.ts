@@ -1,11 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { entry, evidence, learning, project } from './echo-project.ts'
-import { createShell, type Shell, temporaryFolder } from './support.ts'
-
-const memoryOf = ({ root }: Shell, role = 'reviewer'): string =>
-  readFileSync(join(root, '.recall/echoes', role, 'MEMORY.md'), 'utf8')
+import { entry, evidence, learning, memoryOf, project } from './echo-project.ts'
+import { createShell, temporaryFolder } from './support.ts'
 
 describe('echoes', () => {
   it('shows all of them, those of a role, and one', async () => {
@@ -105,6 +102,51 @@ describe('echoes', () => {
     expect(existsSync(join(shell.root, '.recall'))).toBe(false)
   })
 
+  it.each([
+    ['an entry needs --learning', ['add', 'reviewer', 'Joins', '--evidence', evidence]],
+    ['an entry needs --learning', ['add', 'reviewer', 'Joins', '--learning', learning]],
+    ['confidence must be a number', ['add', 'reviewer', 'Joins', ...entry, '--confidence', 'high']],
+    ['--to is missing', ['move', 'reviewer/inscribed-001']],
+    ['say which entry', ['remove']],
+    ['one role at a time', ['remove', 'reviewer/inscribed-001', 'tester/traced-001']],
+    ['reset takes one role', ['reset']],
+    ['reset takes one role', ['reset', 'reviewer', 'tester']],
+    ['say which entry', ['restore']],
+    ['--category takes', ['promote', 'reviewer/inscribed-001']],
+  ])('says what is missing or wrong: %s', async (problem, argv) => {
+    const shell = await project()
+    const before = memoryOf(shell)
+    expect(await shell.run('echoes', ...argv, ...(argv[0] === 'add' ? [] : ['--yes']))).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining(problem),
+    })
+    expect(memoryOf(shell)).toBe(before)
+  })
+
+  it('writes no secret of an entry, and says what it took out', async () => {
+    const shell = await project()
+    const secret = ['AKIA', 'QYLPMN5HFIQR7XYZ'].join('')
+    const keys = ['reviewer', 'Keys', '--evidence', evidence, '--learning', `It was ${secret}.`]
+    const added = await shell.run('echoes', 'add', ...keys)
+    expect(added).toMatchObject({ code: 0, err: 'recall: taken out before it was written: aws-key-id\n' })
+    expect(memoryOf(shell)).toContain('It was [redacted:aws-key-id].')
+    const findings = join(shell.root, '.recall/echoes/reviewer/ann-findings.md')
+    await shell.run('echoes', 'add', 'reviewer', 'Pools', '--agent', 'ann', ...entry)
+    writeFileSync(findings, readFileSync(findings, 'utf8').replace(learning, `It is ${secret}.`))
+    const { out } = await shell.run('echoes', 'consolidate', '--yes')
+    expect(out).toContain('reviewer: 1 new, 0 known before\n  taken out of "Pools": aws-key-id\n')
+    expect(memoryOf(shell)).not.toContain(secret)
+  })
+
+  it('takes one entry out with reset as well', async () => {
+    const shell = await project()
+    expect(await shell.run('echoes', 'reset', 'reviewer/inscribed-001', '--yes')).toMatchObject({
+      out: 'reviewer/inscribed-001 → archive  Queries in loops\n\n1 step done; a copy is in reviewer/archive/.\n',
+    })
+    expect((await shell.run('echoes', 'reset', 'reviewer')).out).toContain('There is nothing to take out.')
+  })
+
   it('plans, and changes nothing before --yes', async () => {
     const shell = await project()
     await shell.run('echoes', 'add', 'reviewer', 'Waits', '--agent', 'ann', ...entry)
@@ -171,61 +213,6 @@ describe('echoes', () => {
     expect((await echoes('doctor')).out).toContain('there is no memory here')
     const { err } = await echoes('add', 'reviewer', 'More', ...entry, '--root', 'away')
     expect(err).toContain('searches do not find the latest echoes')
-  })
-
-  it('does the other roles when one fails, says which, and ends with 3', async () => {
-    const shell = await project()
-    for (const role of ['auditor', 'workers'])
-      await shell.run('echoes', 'add', role, 'Slow tests', '--agent', 'ann', ...entry)
-    const broken = join(shell.root, '.recall/echoes/auditor/MEMORY.md')
-    writeFileSync(broken, Buffer.from([0xff, 0xfe]))
-    for (const action of ['consolidate', 'prune']) {
-      const { code, out, err } = await shell.run('echoes', action, '--yes')
-      expect(code).toBe(3)
-      expect(err).toContain(`recall: not finished for auditor: ${broken} is not UTF-8`)
-      expect(out).toContain('workers: ')
-    }
-    expect(memoryOf(shell, 'workers')).toContain('Slow tests')
-    const { failed } = await shell.json<{ failed: unknown }>('echoes', 'consolidate')
-    expect(failed).toMatchObject([{ role: 'auditor' }])
-  })
-
-  it('reads all findings but those of a broken file, which it names', async () => {
-    const shell = await project()
-    await shell.run('echoes', 'add', 'reviewer', 'Slow tests', '--agent', 'bob', ...entry)
-    const broken = join(shell.root, '.recall/echoes/reviewer/eve-findings.md')
-    writeFileSync(broken, Buffer.from([0xff, 0xfe]))
-    expect(await shell.run('echoes', 'migrate', 'list=table')).toMatchObject({
-      code: 1,
-      out: expect.stringContaining('reviewer/bob-findings.md'),
-      err: expect.stringContaining(`reviewer/eve-findings.md is left as it is: ${broken} is not UTF-8`),
-    })
-    expect(await shell.run('echoes', 'doctor')).toMatchObject({
-      code: 1,
-      out: expect.stringContaining(`${broken} is not UTF-8`),
-    })
-    expect(await shell.run('echoes', 'consolidate', '--yes')).toMatchObject({
-      code: 1,
-      out: expect.stringContaining(`eve, line 1 stays: ${broken} is not UTF-8`),
-    })
-    expect(memoryOf(shell)).toContain('Slow tests')
-  })
-
-  it('consolidates findings, and prunes what has grown too long', async () => {
-    const shell = await project()
-    const learned = ['--evidence', evidence, '--learning', 'One thing. And another thing.']
-    for (let n = 0; n < 16; n++)
-      await shell.run('echoes', 'add', 'reviewer', `Finding ${n}`, '--agent', 'ann', ...learned)
-    const planned = await shell.json<{ roles: unknown[] }>('echoes', 'consolidate')
-    const done = await shell.json<{ roles: unknown[] }>('echoes', 'consolidate', '--yes')
-    expect(done.roles).toEqual(planned.roles)
-    expect(done.roles).toMatchObject([{ role: 'reviewer', added: 16, merged: 0, kept: [] }])
-    expect((await shell.run('echoes', 'consolidate', '--yes')).out).toContain('reviewer: 0 new')
-    expect(readdirSync(join(shell.root, '.recall/echoes/reviewer')).sort()).toEqual([
-      '.echoes.json',
-      'MEMORY.md',
-      'archive',
-    ])
   })
 
   it('writes to the team for the lead only', async () => {
@@ -379,6 +366,23 @@ describe('what only a person does', () => {
       err: expect.stringContaining('says something else now'),
     })
     expect((await shell.run(...promote('../x', '--actionable', '--yes'))).code).toBe(2)
+  })
+
+  it('shows what a document says, and fails where one cannot be read', async () => {
+    const shell = await project('y')
+    await shell.run(...etched)
+    const folder = join(shell.root, 'notes')
+    await shell.run(...promote('performance', '--actionable', '--yes', '--docs', 'notes'))
+    const shown = 'performance/stack.md\n  Slow\n  → Join\n'
+    const find = ['echoes', 'remembrance', '--docs', 'notes']
+    expect(await shell.run(...find)).toEqual({ code: 0, out: shown, err: '' })
+    writeFileSync(join(folder, 'performance/broken.md'), '---\ntitle: [\n---\n')
+    expect(await shell.run(...find)).toEqual({
+      code: 3,
+      out: shown,
+      err: expect.stringContaining('performance/broken.md'),
+    })
+    expect((await shell.run(...find, 'zebra')).out).toBe('No document fits.\n')
   })
 
   it('says which documents it could not compare with', async () => {

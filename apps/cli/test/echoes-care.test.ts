@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { entry, evidence, memoryOf, project } from './echo-project.ts'
+
+it('does the other roles when one fails, says which, and ends with 3', async () => {
+  const shell = await project()
+  for (const role of ['auditor', 'workers'])
+    await shell.run('echoes', 'add', role, 'Slow tests', '--agent', 'ann', ...entry)
+  const broken = join(shell.root, '.recall/echoes/auditor/MEMORY.md')
+  writeFileSync(broken, Buffer.from([0xff, 0xfe]))
+  for (const action of ['consolidate', 'prune']) {
+    const { code, out, err } = await shell.run('echoes', action, '--yes')
+    expect(code).toBe(3)
+    expect(err).toContain(`recall: not finished for auditor: ${broken} is not UTF-8`)
+    expect(out).toContain('workers: ')
+  }
+  expect(memoryOf(shell, 'workers')).toContain('Slow tests')
+  const { failed } = await shell.json<{ failed: unknown }>('echoes', 'consolidate')
+  expect(failed).toMatchObject([{ role: 'auditor' }])
+})
+
+it('reads all findings but those of a broken file, which it names', async () => {
+  const shell = await project()
+  await shell.run('echoes', 'add', 'reviewer', 'Slow tests', '--agent', 'bob', ...entry)
+  const broken = join(shell.root, '.recall/echoes/reviewer/eve-findings.md')
+  writeFileSync(broken, Buffer.from([0xff, 0xfe]))
+  expect(await shell.run('echoes', 'migrate', 'list=table')).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('reviewer/bob-findings.md'),
+    err: expect.stringContaining(`reviewer/eve-findings.md is left as it is: ${broken} is not UTF-8`),
+  })
+  expect(await shell.run('echoes', 'doctor')).toMatchObject({
+    code: 1,
+    out: expect.stringContaining(`${broken} is not UTF-8`),
+  })
+  expect(await shell.run('echoes', 'consolidate', '--yes')).toMatchObject({
+    code: 1,
+    out: expect.stringContaining(`eve, line 1 stays: ${broken} is not UTF-8`),
+  })
+  expect(memoryOf(shell)).toContain('Slow tests')
+})
+
+it('consolidates findings, and prunes what has grown too long', async () => {
+  const shell = await project()
+  const learned = ['--evidence', evidence, '--learning', 'One thing. And another thing.']
+  for (let n = 0; n < 16; n++)
+    await shell.run('echoes', 'add', 'reviewer', `Finding ${n}`, '--agent', 'ann', ...learned)
+  const planned = await shell.json<{ roles: unknown[] }>('echoes', 'consolidate')
+  const done = await shell.json<{ roles: unknown[] }>('echoes', 'consolidate', '--yes')
+  expect(done.roles).toEqual(planned.roles)
+  expect(done.roles).toMatchObject([{ role: 'reviewer', added: 16, merged: 0, kept: [] }])
+  expect((await shell.run('echoes', 'consolidate', '--yes')).out).toContain('reviewer: 0 new')
+  expect(readdirSync(join(shell.root, '.recall/echoes/reviewer')).sort()).toEqual([
+    '.echoes.json',
+    'MEMORY.md',
+    'archive',
+  ])
+})
+
+it('prunes a memory and its knowledge, and says by how much', async () => {
+  const shell = await project()
+  const folder = join(shell.root, '.recall/echoes/reviewer')
+  const standing = memoryOf(shell)
+  const old = standing
+    .slice(standing.indexOf('###'))
+    .replaceAll('2026-03-06', '2025-01-06')
+    .replace('inscribed', 'traced')
+  const many = Array.from({ length: 40 }, (_, n) => `\n${old.replace('Queries', `Pools ${n}`)}`).join('')
+  writeFileSync(join(folder, 'MEMORY.md'), `${standing}${many}`)
+  writeFileSync(join(folder, 'knowledge.md'), `# Reviewer Knowledge\n${many}`)
+  const { out: planned } = await shell.run('echoes', 'prune')
+  expect(planned).toMatch(
+    /^reviewer: \d+ lines become 12 \(limit 150\)\n {2}archive {2}traced-001 .*Pools 0 /,
+  )
+  expect(planned).toMatch(/\nreviewer\/knowledge\.md: \d+ lines become \d+, about \d+ tokens .*% saved\)\n/)
+  const { out: done } = await shell.run('echoes', 'prune', '--yes')
+  expect(planned).toBe(`${done}\nNothing was changed. Run the same with --yes to do it.\n`)
+  expect((await shell.run('echoes', 'prune', 'reviewer')).out).toBe(
+    'reviewer: nothing to prune (12 lines, limit 150)\n',
+  )
+  const { results } = await shell.json<{ results: { key: string }[] }>('search', 'one query')
+  expect(results.map(({ key }) => key)).toEqual(['echo:reviewer/inscribed-001'])
+})
+
+it('says where it renamed something and where the files are as they were', async () => {
+  const shell = await project()
+  expect(await shell.run('echoes', 'migrate', 'nobody=somebody', '--yes')).toMatchObject({
+    code: 0,
+    out: 'No metadata has these names.\n',
+  })
+  const { out } = await shell.run('echoes', 'migrate', 'list=table', '--yes')
+  const [, backup = ''] = /^reviewer\/MEMORY\.md \(before: (.+)\)\n {2}line \d+, evidence: /.exec(out) ?? []
+  expect(out).toMatch(/\n\n1 file\.\n$/)
+  expect(readFileSync(join(shell.root, '.recall/echoes', backup), 'utf8')).toContain('src/list.ts')
+  expect(memoryOf(shell)).toContain('src/table.ts')
+})
