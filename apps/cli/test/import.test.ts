@@ -282,6 +282,18 @@ describe('import', () => {
     })
   })
 
+  it.each(['null', '[7]', 'torn'])('reads everything again when its journal holds %s', async (journal) => {
+    const shell = createShell()
+    const session = join(temporaryFolder(), 'hello.jsonl')
+    writeFileSync(session, jsonLines({ role: 'user', content: 'hello there' }))
+    await shell.run('init')
+    writeFiles(shell.root, { 'memory/.recall/imports.json': journal })
+    expect(await shell.json<ImportReport>('import', session)).toMatchObject({ archived: 1, failed: [] })
+    writeFiles(shell.root, { 'memory/.recall/imports.json': journal })
+    expect(await shell.json<ImportReport>('import', session)).toMatchObject({ unchanged: 1, failed: [] })
+    expect((await shell.run('archive', session)).code).toBe(0)
+  })
+
   it('names the first of many files that it would read or could not, and how many more there are', async () => {
     const shell = createShell()
     const folder = temporaryFolder()

@@ -30,10 +30,8 @@ export function openJournal(store: FileStore) {
 
 function readJournal({ root, layout }: FileStore): Record<string, string> {
   try {
-    return JSON.parse(readFileSync(join(root, layout.internal, 'imports.json'), 'utf8')) as Record<
-      string,
-      string
-    >
+    // Whatever it holds, no damage to it keeps a session from being archived.
+    return Object(JSON.parse(readFileSync(join(root, layout.internal, 'imports.json'), 'utf8')))
   } catch {
     return {}
   }
