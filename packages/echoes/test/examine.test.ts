@@ -2,7 +2,7 @@ import { appendFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { openEchoes } from '../src/index.ts'
+import { appendEntries, emptyEchoes, openEchoes, printEchoes } from '../src/index.ts'
 import { entryOf } from './support.ts'
 
 async function open(lineLimit = 150) {
@@ -59,15 +59,20 @@ it('tells which workflow keeps it from pruning, and which entry, notes and findi
   ])
 })
 
-it('tells of notes above their 300 lines', async () => {
+it('tells of notes above their 300 lines, and whether pruning helps', async () => {
   const { root, echoes } = await open()
   await echoes.add('reviewer', entryOf())
-  const wrong = async (lines: number) => {
-    await writeFile(join(root, 'reviewer/knowledge.md'), 'A note.\n'.repeat(lines))
-    return (await echoes.examine()).filter(({ ok }) => !ok).map((finding) => finding.message)
+  const wrong = async (notes: string) => {
+    await writeFile(join(root, 'reviewer/knowledge.md'), notes)
+    return (await echoes.examine()).filter(({ ok }) => !ok).map(({ message, remedy }) => [message, remedy])
   }
-  expect(await wrong(300)).toEqual([])
-  expect(await wrong(301)).toEqual(['knowledge.md is above its 300 lines'])
+  const tooLong = 'knowledge.md is above its 300 lines'
+  expect(await wrong('A note.\n'.repeat(300))).toEqual([])
+  expect(await wrong('A note.\n'.repeat(301))).toEqual([
+    [tooLong, 'shorten it by hand: it has no entries that prune could shorten'],
+  ])
+  const entries = printEchoes(appendEntries(emptyEchoes('reviewer'), Array(40).fill(entryOf())))
+  expect(await wrong(entries)).toEqual([[tooLong, 'look at the plan of prune']])
 })
 
 it('finds nothing wrong with a memory of as many lines as it may have', async () => {

@@ -79,6 +79,9 @@ export async function planKnowledge(
 const isOpen = (block: EchoBlock): block is EchoBlock & { entry: EchoEntry } =>
   block.entry !== undefined && block.entry.layer !== 'etched'
 
+/** Whether a text has anything that could be compressed. */
+export const hasOpenEntries = (text: string): boolean => parseEchoes(text).blocks.some(isOpen)
+
 /** Groups entries that share a word of their titles, at most four in a group; the rest becomes `General`. */
 function topicsOf(entries: readonly EchoEntry[]): { topic: string; entries: EchoEntry[] }[] {
   const counts = new Map<string, number>()

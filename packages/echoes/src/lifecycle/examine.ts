@@ -4,7 +4,7 @@ import { countLines } from '../documents/echo-document.ts'
 import { namesIn, orAbsent, readText } from '../files/files.ts'
 import { knowledgePath, type LoadedRole, loadRole, memoryPath, waitingAgents } from '../files/role-folder.ts'
 import { type ActiveWorkflow, damageOf } from '../files/workflows.ts'
-import { knowledgeLineLimit } from './compress-knowledge.ts'
+import { hasOpenEntries, knowledgeLineLimit } from './compress-knowledge.ts'
 import { readFindings } from './findings.ts'
 
 /** Something about the echoes that a person should know. */
@@ -98,9 +98,12 @@ function examineBackups(root: string, { role, sidecar }: LoadedRole): EchoFindin
 function examineKnowledge(root: string, role: string): EchoFinding[] {
   const wrong = wrongIn(role)
   try {
-    const lines = countLines(readText(join(root, knowledgePath(role))) ?? '')
-    if (lines <= knowledgeLineLimit) return []
-    return [wrong(`knowledge.md is above its ${knowledgeLineLimit} lines`, 'look at the plan of prune')]
+    const text = readText(join(root, knowledgePath(role))) ?? ''
+    if (countLines(text) <= knowledgeLineLimit) return []
+    const remedy = hasOpenEntries(text)
+      ? 'look at the plan of prune'
+      : 'shorten it by hand: it has no entries that prune could shorten'
+    return [wrong(`knowledge.md is above its ${knowledgeLineLimit} lines`, remedy)]
   } catch (error) {
     return [wrong((error as Error).message, 'mend the file; until then it is not compressed')]
   }
