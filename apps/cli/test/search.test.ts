@@ -168,6 +168,26 @@ describe('search', () => {
     expect(err).toBe('')
   })
 
+  it.each(['Recovery codes:\n', '## Recovery codes\n\n'])(
+    'shows no code of a list that is titled %j, whichever of its lines it shows',
+    async (title) => {
+      const shell = await shellWithSession()
+      const codes = ['8f3a2-b91cd', '77e0d-1c4fa', '0a9b8-c7d6e']
+      const list = codes.map((code) => `- ${code}\n`).join('')
+      writeFileSync(
+        join(shell.root, 'memory/MEMORY.md'),
+        `# Memory\n\n${title}${list}\nThe zebra keeps them.\n`,
+      )
+      for (const query of [...codes, 'zebra'])
+        for (const options of [[], ['--ranked', '--lexical'], ['--json'], ['-C', '3']]) {
+          const { code, out, err } = await shell.run('search', query, ...options)
+          expect(code).toBe(0)
+          for (const each of codes) expect(out.replace(`"query":"${query}"`, '')).not.toContain(each)
+          if (query !== 'zebra') expect(err).toContain('secrets are not shown')
+        }
+    },
+  )
+
   it('shows of a long line the place that was looked for', async () => {
     const shell = await shellWithSession()
     const text = `## Pool\n\n${'It was drained. '.repeat(60)}The zebra fell in. ${'It was filled. '.repeat(60)}\n`

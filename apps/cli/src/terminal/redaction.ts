@@ -25,16 +25,16 @@ export function createRedaction(io: Io): Redaction {
     isNeeded ||= redacted !== text
     return redacted
   }
-  /** What a column of a table holds stands in its first line. */
+  /** What a column of a table holds stands in its first line, and what a list holds in the title above it. */
   const inParagraph = (lines: readonly string[], from: number, to: number): readonly string[] => {
     const shown = lines.slice(from, to)
-    const start = startOfParagraph(lines, from)
-    const clean = redactText(lines.slice(start, to).join('\n'))
-      .text.split('\n')
-      .slice(from - start)
-    if (clean.length !== shown.length) return shown
-    isNeeded ||= clean.some((line, i) => line !== shown[i])
-    return clean
+    const start = startOfTitled(lines, from)
+    const clean = redactText(lines.slice(start, to).join('\n')).text.split('\n')
+    // Of a secret that goes on for several lines, such as a list of codes, one is left.
+    const isLineByLine = clean.length === from - start + shown.length
+    const told = isLineByLine ? clean.slice(from - start) : onlyThoseIn(clean, shown, 'secret')
+    isNeeded ||= told.some((line, i) => line !== shown[i])
+    return told
   }
   return {
     redact,
@@ -42,8 +42,7 @@ export function createRedaction(io: Io): Redaction {
       const shown = lines.slice(from, to)
       const near = lines.slice(Math.max(0, from - farthest), to + farthest).join('\n')
       if (!severalLines.test(near)) return inParagraph(lines, from, to).join('\n')
-      const kept = new Set(redact(near).split('\n'))
-      return shown.map((line) => (kept.has(line) ? line : withoutPart(line))).join('\n')
+      return onlyThoseIn(redact(near).split('\n'), shown, 'private-key').join('\n')
     },
     tell() {
       if (isNeeded) io.err("recall: secrets are not shown: 'recall scrub' says in which files they are\n")
@@ -57,8 +56,21 @@ function startOfParagraph(lines: readonly string[], at: number): number {
   return start
 }
 
+/** The same with the paragraph before it, which may say what stands in this one. */
+function startOfTitled(lines: readonly string[], at: number): number {
+  let end = startOfParagraph(lines, at)
+  while (end > 0 && at - end < farthest && lines[end - 1]?.trim() === '') end--
+  return startOfParagraph(lines, end)
+}
+
+/** Some lines, of those that are not among the clean ones only what is no secret. */
+function onlyThoseIn(clean: readonly string[], lines: readonly string[], kind: string): string[] {
+  const kept = new Set(clean)
+  return lines.map((line) => (line.trim() === '' || kept.has(line) ? line : withoutPart(line, kind)))
+}
+
 /** A line that is not shown as it is: alone, it may not look like the part of a secret that it is. */
-function withoutPart(line: string): string {
+function withoutPart(line: string, kind: string): string {
   const { text } = redactText(line)
-  return text === line ? '[redacted:private-key]' : text
+  return text === line ? `[redacted:${kind}]` : text
 }
