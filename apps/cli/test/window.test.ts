@@ -108,6 +108,20 @@ describe('distill', () => {
     expect(await has(201)).toContain('No single section is heavy enough to move: shorten it by hand.\n')
   })
 
+  it('shows no secret that a person typed into a heading, and makes no name of a file of it', async () => {
+    const shell = createShell()
+    const heading = `## Keys ghp_${'a1B2'.repeat(9)}`
+    writeFiles(shell.root, { 'memory/MEMORY.md': `# Memory\n\n${heading}\n${'- fact\n'.repeat(250)}` })
+    for (const options of [[], ['--json'], ['--apply']]) {
+      const { code, out, err } = await shell.run('distill', ...options)
+      expect(code).toBe(0)
+      expect(out).toContain('Keys [redacted:github]')
+      expect(out).not.toMatch(/a1b2/i)
+      expect(err).toContain('secrets are not shown')
+    }
+    expect(readFileSync(join(shell.root, 'memory/keys-redacted-github.md'), 'utf8')).toContain(heading)
+  })
+
   it('names the heaviest sections where none is heavy enough to move', async () => {
     const shell = createShell()
     const section = (name: string, lines: number) => `## ${name}\n${'- fact\n'.repeat(lines)}`

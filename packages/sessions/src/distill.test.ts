@@ -192,6 +192,14 @@ it.each([
   expect(applyDistill(memory, plan).topics).toHaveProperty([topicFile])
 })
 
+it('makes no name of a secret in a heading, which stays in the text', () => {
+  const heading = `Keys ghp_${'a1B2'.repeat(9)}`
+  const memory = section(heading, 40)
+  const plan = planDistill(memory, { limit: 9 })
+  expect(plan.extractions).toMatchObject([{ heading, topicFile: 'keys-redacted-github.md' }])
+  expect(applyDistill(memory, plan).topics).toEqual({ 'keys-redacted-github.md': memory })
+})
+
 it('takes no heading from inside a code block', () => {
   const text = ['## One', '```', '## not a heading', '```', '## Two', 'x'].join('\n')
   expect(planDistill(text).sections.map(({ heading }) => heading)).toEqual(['One', 'Two'])

@@ -1,4 +1,4 @@
-import { fingerprint, MemoryError, MemoryErrorCode, parseHeading, proseLines } from '@recall/core'
+import { fingerprint, MemoryError, MemoryErrorCode, parseHeading, proseLines, redactText } from '@recall/core'
 import { isTopicFile, topicFileFor } from './topic-file.ts'
 
 /** Most lines of the curated memory, so that an agent can always hold all of it. */
@@ -66,7 +66,8 @@ export function planDistill(memoryText: string, options: DistillOptions = {}): D
     .map((section) => {
       const [pointed, earlier] = pointerIn.exec(section.heading) ?? ['', '']
       const name = section.heading.slice(0, section.heading.length - pointed.length)
-      const topicFile = topicFileFor(name, taken)
+      // The name of a file is no place where anybody looks for a secret.
+      const topicFile = topicFileFor(redactText(name).text, taken)
       taken.add(topicFile)
       const marks = /^#+/.exec(lines[section.fromLine - 1] ?? '')?.[0] ?? '##'
       const pointer = `${marks} ${name} (see ${earlier ? `${earlier}, ` : ''}[${topicFile}](${topicFile}))`

@@ -14,6 +14,7 @@ import { firstFew } from '../terminal/first-few.ts'
 import { count } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
+import { createRedaction } from '../terminal/redaction.ts'
 
 /** Shows how to bring MEMORY.md below its line limit; with `apply`, does so. */
 export async function distill(
@@ -38,7 +39,15 @@ export async function distill(
       })
     }
     const left = applied ? planDistill(files.read() ?? '').lines : undefined
-    io.out(options.json ? `${JSON.stringify({ applied, plan })}\n` : printable(describe(plan, left)))
+    const { redact, tell } = createRedaction(io)
+    const clean = (name: string, value: unknown): unknown =>
+      name === 'heading' || name === 'pointer' ? redact(String(value)) : value
+    io.out(
+      options.json
+        ? `${JSON.stringify({ applied, plan }, clean)}\n`
+        : printable(redact(describe(plan, left))),
+    )
+    tell()
     return undefined
   })
 }
