@@ -1,4 +1,4 @@
-import { fenceRecalled, wordScores } from '@recall/core'
+import { fenceRecalled, redactText, wordScores } from '@recall/core'
 import type { KnownEcho } from './documents/sidecar.ts'
 import type { Echoes } from './echoes.ts'
 import { teamRole } from './files/role-folder.ts'
@@ -16,7 +16,7 @@ export interface SurfaceOptions {
 
 export interface Surfaced {
   echoes: { role: string; echo: KnownEcho }[]
-  /** For an agent's context: fenced, so that it is read as data. Empty when nothing fits. */
+  /** For an agent's context: fenced, so that it is read as data, and without secrets. Empty when nothing fits. */
   text: string
 }
 
@@ -45,7 +45,9 @@ export async function surface(echoes: Echoes, options: SurfaceOptions): Promise<
       await echoes.reference(role, workflow, ids)
     }
   }
-  return { echoes: best, text: best.length === 0 ? '' : fenceRecalled(best.map(lineOf).join('\n'), 'echoes') }
+  // A person may have typed one into the file, and the text goes to the provider of the agent's model.
+  const { text } = redactText(best.map(lineOf).join('\n'))
+  return { echoes: best, text: text === '' ? '' : fenceRecalled(text, 'echoes') }
 }
 
 const textOf = ({ entry: { title, learning, evidence } }: KnownEcho): string =>

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -15,11 +15,13 @@ import {
 } from '../src/index.ts'
 import { entryOf } from './support.ts'
 
-const open = async () => {
+const folder = async (): Promise<string> => {
   const root = await mkdtemp(join(tmpdir(), 'echoes-'))
   onTestFinished(() => rm(root, { recursive: true }))
-  return openEchoes({ root, lead: true, clock: () => Date.parse('2026-06-30') })
+  return root
 }
+const open = async (root?: string) =>
+  openEchoes({ root: root ?? (await folder()), lead: true, clock: () => Date.parse('2026-06-30') })
 const finding = (changes: Partial<ReviewFinding>): ReviewFinding => ({
   severity: 'P1',
   title: 'Queries in loops',
@@ -129,6 +131,17 @@ it('surfaces what planners and workers learned, and counts it as used', async ()
   const work = await beforeWork(echoes, { workflow: 'work-2', task: 'payments' })
   expect(work.echoes.map(({ role }) => role)).toContain('workers')
   expect((await echoes.read('planner')).echoes.map(({ references }) => references)).toEqual([1, 0])
+})
+
+it('surfaces no secret that a person typed', async () => {
+  const root = await folder()
+  const echoes = await open(root)
+  await echoes.add('workers', entryOf())
+  const path = join(root, 'workers/MEMORY.md')
+  const secret = `ghp_${'a1B2'.repeat(9)}`
+  await writeFile(path, (await readFile(path, 'utf8')).replace('one query', `one query, ${secret}`))
+  const { text } = await surface(echoes, { task: 'queries', roles: ['workers'] })
+  expect(text).toContain('with one query, [redacted:github].')
 })
 
 it('surfaces nothing for words that every task has', async () => {
