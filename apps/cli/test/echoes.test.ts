@@ -139,6 +139,30 @@ describe('echoes', () => {
     expect(memoryOf(shell)).not.toContain(secret)
   })
 
+  it('shows no secret that a person typed into the files, and says so', async () => {
+    const shell = await project()
+    const secret = `ghp_${'a1B2'.repeat(9)}`
+    const path = join(shell.root, '.recall/echoes/reviewer/MEMORY.md')
+    const typed = memoryOf(shell).replace('Queries in loops', `Queries of ${secret}`)
+    writeFileSync(path, typed.replace('one query', `one query, ${secret}`))
+    const [id] = /inscribed-\d+/.exec((await shell.run('echoes', 'show')).out) ?? []
+    for (const argv of [
+      ['show'],
+      ['show', `reviewer/${id}`],
+      ['surface', '--for', 'a list'],
+      ['remove', `reviewer/${id}`],
+    ])
+      for (const options of [[], ['--json']]) {
+        const { code, out, err } = await shell.run('echoes', ...argv, ...options)
+        expect(code).toBe(0)
+        expect(out).toContain('[redacted:github]')
+        expect(out).not.toContain(secret)
+        // What is surfaced is for an agent, which is not told to mend files.
+        if (argv[0] !== 'surface') expect(err).toContain('secrets are not shown: take them out of the files')
+      }
+    expect(memoryOf(shell)).toContain(secret)
+  })
+
   it('takes one entry out with reset as well', async () => {
     const shell = await project()
     expect(await shell.run('echoes', 'reset', 'reviewer/inscribed-001', '--yes')).toMatchObject({

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { MemoryError, MemoryErrorCode, redactJson, redactText } from '@recall/core'
 import {
   applyVersionControl,
   type Echoes,
@@ -15,6 +15,7 @@ import { UsageError } from '../../exit-codes.ts'
 import { findRoot, type RootOptions } from '../../memory/find-root.ts'
 import { holdsMemory } from '../../memory/require-memory.ts'
 import { withMemory } from '../../memory/with-memory.ts'
+import { formatCounts } from '../../terminal/format.ts'
 import type { Io } from '../../terminal/io.ts'
 import { isYes } from '../../terminal/is-yes.ts'
 import { printable } from '../../terminal/printable.ts'
@@ -185,9 +186,15 @@ export function layerOf(text: string | undefined, fallback?: EchoLayer): EchoLay
   throw new UsageError(`a layer is etched, inscribed or traced, not '${text ?? ''}'`)
 }
 
-/** Prints one JSON document, or text for people. Others wrote the text, so it is stripped of terminal controls. */
+/**
+ * Prints one JSON document, or text for people. Others wrote the text, so it is stripped of terminal controls, and of
+ * secrets that somebody typed in: agents run commands as well.
+ */
 export function print(io: Io, json: boolean, value: object, text: () => string): void {
-  io.out(json ? `${JSON.stringify(value)}\n` : printable(text()))
+  const shown = json ? redactJson(JSON.parse(JSON.stringify(value))) : redactText(text())
+  io.out('value' in shown ? `${JSON.stringify(shown.value)}\n` : printable(shown.text))
+  if (Object.keys(shown.counts).length > 0)
+    io.err(`recall: secrets are not shown: take them out of the files (${formatCounts(shown.counts)})\n`)
 }
 
 /** The hint below a plan that was only shown. */
