@@ -30,8 +30,9 @@ export function openJournal(store: FileStore) {
 
 function readJournal({ root, layout }: FileStore): Record<string, string> {
   try {
+    const journal = JSON.parse(readFileSync(join(root, layout.internal, 'imports.json'), 'utf8'))
     // Whatever it holds, no damage to it keeps a session from being archived.
-    return Object(JSON.parse(readFileSync(join(root, layout.internal, 'imports.json'), 'utf8')))
+    return journal ?? {}
   } catch {
     return {}
   }

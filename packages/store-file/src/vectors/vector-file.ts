@@ -49,8 +49,8 @@ const sampledRows = 32
 /**
  * Opens the vectors in a folder, or creates empty files. The caller holds the memory's lock.
  *
- * @throws MemoryError CONFLICT when the files hold vectors of another model or length, INVALID_INPUT when the name of the model is
- * too long to be noted
+ * @throws MemoryError CONFLICT when the files hold vectors of another model or length, INVALID_INPUT when the name of
+ * the model is too long to be noted
  */
 export function openVectorFile(fileSystem: FileSystem, folder: string, space: VectorSpace): VectorFile {
   if (!readHeader(fileSystem, pathsIn(folder).rows)) create(fileSystem, folder, space)
