@@ -136,6 +136,20 @@ describe('search', () => {
     }
   })
 
+  it('says nothing of a secret in what it does not show', async () => {
+    const shell = await shellWithSession()
+    const secret = `The okapi token is ghp_${'a1B2'.repeat(9)}.`
+    appendFileSync(
+      join(shell.root, 'memory/conversations/conversation-001.md'),
+      `\n### User\n\nWhere is the zebra?\n\n### Assistant\n\n${secret}\n`,
+    )
+    for (const options of [[], ['--ranked'], ['--ranked', '--limit', '1']])
+      expect((await shell.run('search', 'zebra', ...options)).err).not.toContain('secrets')
+    const { out, err } = await shell.run('search', 'zebra', '--ranked', '--json')
+    expect(out).toContain('[redacted:github]')
+    expect(err).toContain('secrets are not shown')
+  })
+
   it('shows no part of a key of several lines, wherever the lines that it shows begin', async () => {
     const shell = await shellWithSession()
     const lines = ['zebra key:', '-----BEGIN RSA PRIVATE KEY-----', 'c2hvcnQ', 'bGluZXM=']

@@ -135,7 +135,8 @@ function resultsOf(
     ...result,
     title: short(redact(result.title), longestTitle),
     snippet: redact(result.snippet),
-    neighbours: result.neighbours.map(redact),
+    // Only programs are told of them.
+    neighbours: options.json ? result.neighbours.map(redact) : [],
   }))
   return { results: clean, more }
 }

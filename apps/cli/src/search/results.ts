@@ -50,28 +50,42 @@ export function placeByPlace(
   options: Telling,
 ): { results: Result[]; more: boolean } {
   const isNews = newsFilter()
-  const results = withoutRepeats(best, (hit) => hit)
-    .map((hit) => toResult(hit, terms, options))
-    .filter(({ snippet, neighbours }) => isNews({ text: snippet, neighbours }))
-  const more = results.length > options.limit || next !== undefined
-  return { results: results.slice(0, options.limit), more }
+  const places: Place[] = []
+  for (const hit of withoutRepeats(best, (hit) => hit)) {
+    // One more than is shown tells that there are more.
+    if (places.length > options.limit) break
+    const place = bestLineOf(hit, terms)
+    const { from, to } = linesAround(place.at, options)
+    const text = place.lines.slice(from, to).join('\n')
+    if (isNews({ text, neighbours: hit.neighbours })) places.push(place)
+  }
+  const more = places.length > options.limit || next !== undefined
+  return { results: places.slice(0, options.limit).map((place) => toResult(place, options)), more }
 }
 
-/** The best line of a hit. */
-function toResult(hit: LocatedHit, terms: ReadonlySet<string>, options: Telling): Result {
+/** A line of a hit. */
+interface Place {
+  hit: LocatedHit
+  lines: readonly string[]
+  at: number
+}
+
+function bestLineOf(hit: LocatedHit, terms: ReadonlySet<string>): Place {
   const lines = hit.text.split('\n')
   // The heading of a speaker says nothing, although it holds a word that people search for.
   const counts = lines.map((line) => countTermsIn(spokenText(`${line}\n`), terms))
   const most = Math.max(...counts)
   // A hit by meaning may hold none of the words: then show the first line of prose.
-  const best = Math.max(0, most > 0 ? counts.indexOf(most) : lines.findIndex((line) => /^[^#\s]/.test(line)))
-  return {
-    ...describe(hit, options),
-    line: hit.line + best,
-    snippet: around(lines, best, options),
-    neighbours: hit.neighbours ?? [],
-  }
+  const at = Math.max(0, most > 0 ? counts.indexOf(most) : lines.findIndex((line) => /^[^#\s]/.test(line)))
+  return { hit, lines, at }
 }
+
+const toResult = ({ hit, lines, at }: Place, options: Telling): Result => ({
+  ...describe(hit, options),
+  line: hit.line + at,
+  snippet: around(lines, at, options),
+  neighbours: hit.neighbours ?? [],
+})
 
 /**
  * The matching lines of the files with the best hits, in the order of the files; `more` if some were cut off. Files whose
@@ -128,7 +142,7 @@ function matchesInFile(
   const { lines: matching, words } = matchingLines(lines, terms, mayHaveFrontMatter, options.limit + 1)
   // A hit may be found by what no line of its text says, such as its date.
   if (matching.length === 0) {
-    const results = hits.map((hit) => () => toResult(hit, terms, options))
+    const results = hits.map((hit) => () => toResult(bestLineOf(hit, terms), options))
     return { path, words: terms.size, held: 0, isComplete: false, results }
   }
   const results = matching.map((at) => (): Result => {
@@ -168,5 +182,12 @@ function describe(hit: LocatedHit, { explain, titleOf }: Telling) {
 
 export const rounded = (share: number): number => Math.round(share * 1000) / 1000
 
-const around = (lines: readonly string[], at: number, { context, excerpt }: Telling): string =>
-  excerpt(lines, Math.max(0, at - context), at + context + 1)
+const linesAround = (at: number, { context }: Telling): { from: number; to: number } => ({
+  from: Math.max(0, at - context),
+  to: at + context + 1,
+})
+
+function around(lines: readonly string[], at: number, options: Telling): string {
+  const { from, to } = linesAround(at, options)
+  return options.excerpt(lines, from, to)
+}
