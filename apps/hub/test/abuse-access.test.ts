@@ -1,4 +1,5 @@
-import { memories } from '@recall/store-postgres'
+import { agents, memories } from '@recall/store-postgres'
+import { eq } from 'drizzle-orm'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { content, tags } from './abuse-content.ts'
@@ -62,6 +63,13 @@ describe.each(engines)('abuse of access to the hub on %s', (_, open) => {
       const body = method === 'POST' ? { trust_level: 2 } : undefined
       expect((await hub.request(method, at, { key, body })).status, `${method} ${path}`).toBe(403)
     }
+  })
+
+  it('opens no administration any more to whom another process took it a moment ago', async () => {
+    const { key, id } = await hub.agent('admin', 2)
+    expect((await post('admin/heartbeat', key, {})).status).toBe(200)
+    await database().update(agents).set({ trustLevel: 1 }).where(eq(agents.id, id))
+    expect((await post('admin/heartbeat', key, {})).status).toBe(403)
   })
 
   it('takes nothing of who writes, how good it is or how trusted, from a body', async () => {
