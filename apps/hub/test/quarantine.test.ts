@@ -42,6 +42,22 @@ describe.each(engines)('quarantine on %s', (_, open) => {
     expect(await savedBy(author)).toMatchObject([{ quality }])
   })
 
+  it.each<[what: string, reason: string, status: number]>([
+    ['a thousand characters', 'x'.repeat(1000), 200],
+    ['more', 'x'.repeat(1001), 400],
+    ['blanks alone', ' \n', 400],
+    ['a NUL', 'a\u0000', 400],
+    ['half a character', 'a\ud800', 400],
+  ])(
+    'the reason for a decision is a text of a thousand characters at most: %s',
+    async (_, reason, status) => {
+      const admin = await hub.agent('admin', 2)
+      const path = `/api/v1/admin/agents/${admin.id}/trust`
+      const answer = await hub.request('POST', path, { key: admin.key, body: { trust_level: 2, reason } })
+      expect(answer.status).toBe(status)
+    },
+  )
+
   it('what looks like a template counts once an administrator has let it out, and stays so', async () => {
     const turned = await openHub(database(), noLimits, { clock: () => now, embedder: degrees })
     const admin = await turned.agent('admin', 2)
