@@ -73,6 +73,15 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(await qualities()).toEqual([-1, 0])
   })
 
+  it('administrators need not wait for maintenance to promote who qualifies', async () => {
+    const admin = await hub.agent('root', 2)
+    const author = await foundBy(await hub.agent('reader', 1))
+    await hub.database.update(agents).set({ trustLevel: 0 }).where(eq(agents.id, author.id))
+    const answer = await hub.request('POST', '/api/v1/admin/recompute-quality', { key: admin.key })
+    expect(answer.status).toBe(200)
+    expect(await isTrusted(author)).toBe(true)
+  })
+
   it('one memory is one useful memory, however many found it', async () => {
     hub = await withTrust({ usefulMemories: 2 })
     const author = await foundBy(await hub.agent('reader', 1))
