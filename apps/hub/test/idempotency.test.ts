@@ -62,11 +62,12 @@ describe.each(engines)('a write with an Idempotency-Key on %s', (_, open) => {
       await idOf(save('one', { by: bob })),
       await idOf(save(undefined)),
       await idOf(save(undefined)),
+      await idOf(save('o"ne')),
     ]
-    expect(new Set(ids).size).toBe(5)
+    expect(new Set(ids).size).toBe(6)
     const again = [save('one'), save('"two"'), save('"one"', { by: bob })].map(idOf)
     expect(await Promise.all(again)).toEqual(ids.slice(0, 3))
-    expect(await kept()).toBe(5)
+    expect(await kept()).toBe(6)
   })
 
   it('is answered alike for a day; then its key is free', async () => {
@@ -133,6 +134,17 @@ describe.each(engines)('a write with an Idempotency-Key on %s', (_, open) => {
     expect(await statusOf(save('one'))).toBe(409)
     second.goOn()
     expect(await statusOf(taking)).toBe(201)
+    expect(await kept()).toBe(1)
+  })
+
+  it('is answered as it was kept where its answer was lost on the way from the database', async () => {
+    const lost = gated(database(), /insert into memories/, async (write) => {
+      await write()
+      throw new Error('the connection is lost')
+    })
+    const via = await openHub(lost, noLimits, { clock })
+    expect(await statusOf(save('one', { via }))).toBe(500)
+    expect(await statusOf(save('one'))).toBe(201)
     expect(await kept()).toBe(1)
   })
 
