@@ -87,6 +87,14 @@ describe.each(engines)('bodies that abuse the hub on %s', (_, open) => {
     }
   })
 
+  it.each(['DELETE', 'QUERY'])('refuses what is too large, also of a call by %s', async (method) => {
+    const { key } = await hub.agent('ada', 1)
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+    const body = 'x'.repeat(10 * 1024 * 1024)
+    const answer = await hub.fetch(new Request('http://localhost/mcp', { method, headers, body }))
+    expect(answer.status).toBe(413)
+  })
+
   const many = <T>(length: number, item: T): T[] => Array.from({ length }, () => item)
   const entry = (more: object) => ({ key: 'k', value: 1, ...more })
 

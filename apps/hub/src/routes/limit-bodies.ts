@@ -17,7 +17,8 @@ const mostUnknown = 16 * 1024
 export function limitBodies(app: ReturnType<typeof newRoutes>, most: number): void {
   app.use('/api/v1/agents/register', limitedTo(mostUnknown))
   app.use('/api/v1/*', forBodies(every(refuseCompressed, limitedTo(most), refuseOtherEncodings)))
-  app.use('/mcp', forBodies(every(refuseCompressed, limitedTo(most))))
+  // What answers there reads the body of any method.
+  app.use('/mcp', every(refuseCompressed, limitedTo(most)))
 }
 
 /** Not by routes of these methods: a path would seem to take each of them. */
