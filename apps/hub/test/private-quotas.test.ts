@@ -35,7 +35,7 @@ describe.each(engines)('the quota of private memory on %s', (_, open) => {
       expect(answer.status).toBe(413)
       expect(await answer.json()).toMatchObject({
         code: MemoryErrorCode.QUOTA_EXCEEDED,
-        detail: expect.stringContaining('1000 bytes'),
+        detail: expect.stringMatching(/^the working memory .* 1000 bytes .* in each namespace/),
       })
     }
     expect(await (await send('stats', {})).json()).toEqual({ entries: 0, bytes: 0 })
@@ -102,7 +102,11 @@ describe.each(engines)('the quota of private memory on %s', (_, open) => {
     expect(statuses).toEqual([200, 200, 413, 413])
     const commit = (changes: object[]) => send('commit', { ...archived, changes })
     const moved = { put: { key: 'c', value: ofBytes(390), text } }
-    expect((await commit([moved])).status).toBe(413)
+    const refused = await commit([moved])
+    expect([refused.status, await refused.json()]).toMatchObject([
+      413,
+      { detail: expect.stringMatching(/^the archive of the working memory .* clean up there first/) },
+    ])
     expect((await commit([{ remove: 'a' }, moved])).status).toBe(200)
     const found = (await (await send('find', archived)).json()) as { found: { entry: { key: string } }[] }
     expect(found.found.map(({ entry }) => entry.key).sort()).toEqual(['b', 'c'])

@@ -238,8 +238,9 @@ async function withinQuota<T>(call: Call, write: () => Promise<T>, shelf = call.
     if (!isMemoryError(error, MemoryErrorCode.QUOTA_EXCEEDED)) throw error
     if ((await shelf.sweep({ ...place, now, dryRun: false })) > 0) return withinQuota(call, write, shelf)
     const quota = hub.config.privateBytes[place.scope]
+    const full = `${shelf === call.store ? '' : 'archive of the '}${place.scope} memory`
     throw new MemoryError(
-      `the ${place.scope} memory of this agent may hold ${quota} bytes of values, texts, tags and vectors, and these would not fit: delete or clean up first`,
+      `the ${full} of this agent may hold ${quota} bytes of values, texts, tags and vectors in each namespace, and these would not fit: delete or clean up there first`,
       MemoryErrorCode.QUOTA_EXCEEDED,
       { scope: place.scope },
     )
