@@ -415,6 +415,21 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     },
   )
 
+  it('count as what they say where they repeat only what becomes a copy when the memory is restored', async () => {
+    const turned = await openHub(database(), noLimits, { clock: () => now++, embedder: degrees })
+    const saveAt = async (angle: number) =>
+      (await (await turned.agent('newcomer')).save({ content: degrees.text(angle), tags })).id
+    const [stolen, copy] = [await saveAt(0), await saveAt(12)]
+    await decide(`quarantine/${stolen}`)
+    const last = await saveAt(24)
+    expect(await stateOf(last)).toEqual([-1, copy])
+    await decide(`restore/${stolen}`)
+    expect([await stateOf(copy), await stateOf(last)]).toEqual([
+      [-1, stolen],
+      [-1, null],
+    ])
+  })
+
   it('may be deleted with it when their author is in quarantine', async () => {
     const hidden = await save(thief)
     const again = await save(thief)

@@ -242,6 +242,26 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
     expect(rows[2]?.duplicateOf).toBe(original === null ? null : ids[original])
   })
 
+  it('makes a copy of what was an original, and frees what repeats only that', async () => {
+    const asked = { embedder: degrees, clock: () => now }
+    const embedding = await openHub(database(), noLimits, asked)
+    const queuing = await openHub(database(), { ...noLimits, embedAsync: true }, asked)
+    const ids: string[] = []
+    // Cosines: 0.98 of 12 degrees, 0.91 of 24.
+    for (const [i, angle] of [0, 12, 24].entries()) {
+      const author = await (i === 0 ? queuing : embedding).agent(`author${i}`, 1)
+      ids.push((await author.save({ content: degrees.text(angle), tags: ['angle', 'degree'] })).id)
+      now += 1000
+    }
+    expect(await (await started(degrees)).embedWaiting()).toBe(1)
+    const rows = await database().select().from(memories).orderBy(memories.createdAt)
+    expect(rows.map(({ quality, duplicateOf }) => [quality, duplicateOf])).toEqual([
+      [0, null],
+      [-1, ids[0]],
+      [0, null],
+    ])
+  })
+
   it('ends after the memory that it is at when the hub stops, and holds back none of the others', async () => {
     await fill()
     const stop = new AbortController()

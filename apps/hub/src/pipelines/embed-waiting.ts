@@ -4,6 +4,7 @@ import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { tierOf } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import type { Log } from '../log.ts'
+import { freeCopiesOfCopies } from '../trust/marked-copies.ts'
 import { currentModel } from './current-model.ts'
 import { embedText } from './embed.ts'
 import { judgeMemory, keepLinks, lockLinked, markLaterCopies } from './judge-memory.ts'
@@ -117,7 +118,7 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
   )
   const tier = tierOf(author?.trustLevel ?? 0)
   const { links, values } = await judgeMemory(hub, { id: agentId, tier }, content, vector, { id, createdAt })
-  return call(() =>
+  const isKept = await call(() =>
     database.transaction(async (transaction) => {
       const left = await lockLinked(transaction, links)
       // When it was written it may have repeated what its author had deleted in quarantine.
@@ -153,4 +154,6 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
       return true
     }),
   )
+  if (isKept && links.some(({ isLater }) => isLater)) await freeCopiesOfCopies(hub, sql`o.id = ${id}::uuid`)
+  return isKept
 }

@@ -2,6 +2,7 @@ import type { Database } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { callReferring, changeMemories } from './change-memories.ts'
+import { freeCopies } from './freed-copies.ts'
 import { mayBeOriginal } from './originals.ts'
 
 /** Longer than from one maintenance to the next. */
@@ -45,6 +46,22 @@ export async function markCopies(hub: Hub, among: SQL): Promise<void> {
     hub,
     sql`duplicate_of = (${original}), quality = -1`,
     sql`${stands('memories')} and id in (${copies})`,
+  )
+  await freeCopiesOfCopies(hub, among)
+}
+
+/**
+ * Lets what repeats only such as became copies count as what it says: it may be unlike all that these are copies of.
+ *
+ * @param among as for `markCopies`
+ */
+export async function freeCopiesOfCopies(hub: Hub, among: SQL): Promise<void> {
+  await freeCopies(
+    hub,
+    sql`
+      select m.id from memory_links l join memories m on m.id = l.memory_id join memories o on o.id = l.related_id
+      where m.duplicate_of is not null and ${among}
+        and exists (select from memories copy where copy.duplicate_of = m.id)`,
   )
 }
 
