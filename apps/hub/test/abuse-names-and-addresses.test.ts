@@ -49,6 +49,9 @@ describe.each(engines)('names and addresses that abuse the hub on %s', (_, open)
     expect(await saved(['Redis', 'redis', 'ＲＥＤＩＳ', 'lua'])).toEqual(['redis', 'lua'])
     expect(await saved(['café', 'cafe\u0301', 'milk'])).toEqual(['café', 'milk'])
     expect(await saved(['redis', 're\u200bdis', 'lua'])).toEqual(['redis', 'lua'])
+    expect(await saved(['\u200b redis', 'lua'])).toEqual(['redis', 'lua'])
+    // One of them twice.
+    expect(await saved(['Redis', 'redis'])).toBe(400)
     for (const tag of [
       'a\nb',
       '\u0000',
@@ -58,6 +61,8 @@ describe.each(engines)('names and addresses that abuse the hub on %s', (_, open)
       '\u3164',
       'x'.repeat(65),
       '\ufdfa'.repeat(4),
+      // Two characters each, once they are in lower case.
+      '\u0130'.repeat(33),
     ]) {
       expect([tag, await saved([tag, 'other'])]).toEqual([tag, 400])
     }
@@ -120,7 +125,8 @@ describe.each(engines)('names and addresses that abuse the hub on %s', (_, open)
   it('keeps no secret that comes with an address, a tag or a question', async () => {
     const { key } = await hub.agent('ada', 1)
     const save = (more: object) => post('memory', key, { content: content('redis'), tags, ...more })
-    expect((await save({ source_url: 'https://ana:hunter2@example.com/' })).status).toBe(400)
+    for (const who of ['ana:hunter2', 'hunter2', ':hunter2'])
+      expect((await save({ source_url: `https://${who}@example.com/` })).status).toBe(400)
     const leaks = [
       { source_url: `https://example.com/?token=${secret}` },
       { tags: ['leak', secret] },
