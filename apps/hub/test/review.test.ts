@@ -29,6 +29,7 @@ describe.each(engines)('what administrators look at on %s', (_, open) => {
     const found = (await look<{ agents: { created_at: string }[] }>('agents?name=ada')).agents
     const times = found.map(({ created_at }) => Date.parse(created_at) - now)
     expect(times).toEqual(Array.from({ length: 100 }, (_, i) => 100 - i))
+    expect(await look('agents?name=ada&offset=1e300')).toMatchObject({ status: 400 })
   })
 
   it('are the newest hundred memories of an agent, the newest first, and none of others', async () => {
