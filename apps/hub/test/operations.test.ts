@@ -333,6 +333,20 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     expect(await status('POST', 'agents/me/rotate-key')).toBe(200)
   })
 
+  it('counts writes as reads while it is read-only', async () => {
+    let now = Date.now()
+    const trusted = { ...noLimits.limits.tiers.trusted, write: [{ requests: 1, seconds: 3600 }] }
+    const limits = { ...noLimits.limits, tiers: { ...noLimits.limits.tiers, trusted } }
+    const paused = await openHub(database(), { ...noLimits, limits }, { clock: () => now })
+    const { key } = await paused.agent('ada', 1)
+    const body = { content: lesson('kafka'), tags }
+    const save = async () => (await paused.request('POST', '/api/v1/memory', { key, body })).status
+    now += 31 * 24 * 3600_000
+    expect([await save(), await save()]).toEqual([403, 403])
+    now -= 31 * 24 * 3600_000
+    expect([await save(), await save()]).toEqual([201, 429])
+  })
+
   it('takes no new memory where its settings are gone, and says what to do', async () => {
     const { key } = await hub.agent('ada', 1)
     await database().delete(systemConfig)
