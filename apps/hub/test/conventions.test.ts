@@ -29,6 +29,14 @@ describe.each(engines)('what programs expect of any service, on %s', (_, open) =
     expect(security).toContain('Contact: mailto:hub@example.org\n')
     expect(security).toContain('Expires: 2026-06-30T00:00:00.000Z\n')
     expect(await (await get('/skill.md')).text()).toContain('contest a quarantine: mailto:hub@example.org')
+    const slashed = await openHub(database(), {
+      ...noLimits,
+      publicUrl: `${publicUrl}/`,
+      contact: 'mailto:a@b.c',
+    })
+    expect(await (await slashed.request('GET', '/.well-known/security.txt')).text()).toContain(
+      `Canonical: ${publicUrl}/.well-known/security.txt\n`,
+    )
     const anonymous = await openHub(database(), noLimits)
     expect((await anonymous.request('GET', '/.well-known/security.txt')).status).toBe(404)
   })
