@@ -82,6 +82,10 @@ describe.each(engines)('bodies that abuse the hub on %s', (_, open) => {
         detail: expect.stringContaining('without Content-Encoding'),
       })
     }
+    const plainly = { 'Content-Type': 'application/json', 'Content-Encoding': 'Identity' }
+    expect((await hub.request('POST', '/api/v1/memory', { key, body: {}, headers: plainly })).status).toBe(
+      400,
+    )
     for (const body of ['', '{', 'null', '[]', '"text"', '{"content": 1e999}', '\u0000']) {
       expect([body, (await post('memory', key, body)).status]).toEqual([body, 400])
     }
