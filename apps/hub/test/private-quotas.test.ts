@@ -1,5 +1,5 @@
 import { MemoryErrorCode } from '@recall/core'
-import { privateNamespaces } from '@recall/store-postgres'
+import { type Database, privateNamespaces } from '@recall/store-postgres'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { engines, noLimits, openHub, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
@@ -154,6 +154,25 @@ describe.each(engines)('the quota of private memory on %s', (_, open) => {
     // As maintenance frees a place before the first write is there.
     await database().update(privateNamespaces).set({ namespace: 'two' })
     expect([await putIn('one'), await putIn('three')]).toEqual([200, 413])
+  })
+
+  it('may be written to first by two at the same moment, also where it is the last that an agent may have', async () => {
+    const { key, id } = await hub.agent('ada')
+    const namespace = 'one'
+    // Another process notes it after this one has looked, and before its write is there.
+    const transaction: Database['transaction'] = async (...given) => {
+      await database().insert(privateNamespaces).values({ agentId: id, namespace }).onConflictDoNothing()
+      return database().transaction(...given)
+    }
+    const narrow = await openHub(database(), { ...noLimits, privateNamespaces: 1 })
+    const late: Database = Object.create(database(), { transaction: { value: transaction } })
+    const via = await openHub(late, { ...noLimits, privateNamespaces: 1 })
+    await database().delete(privateNamespaces)
+    const put = async (to: TestHub, namespace: string) => {
+      const body = { namespace, entry: { key: 'k', value: 1 } }
+      return (await to.request('POST', '/api/v1/private/working/put', { key, body })).status
+    }
+    expect([await put(via, namespace), await put(narrow, 'two')]).toEqual([200, 413])
   })
 
   it('is limited for all namespaces of an agent together, which may delete what is beyond', async () => {
