@@ -124,8 +124,9 @@ function compose(
 /** Answers every failure with a problem document; those of the hub itself are logged. */
 function answerFailures(app: App, log: Log): void {
   app.onError((error, context) => {
+    // Before the answer is made: what middleware has set would else take their place in answers to pages.
+    for (const [name, value] of Object.entries(headersOf(error))) context.header(name, value)
     const answer = problemAnswer(context, error)
-    for (const [name, value] of Object.entries(headersOf(error))) answer.headers.set(name, value)
     if (answer.status >= 500) {
       const { cause } = error
       log({

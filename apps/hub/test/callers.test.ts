@@ -181,6 +181,23 @@ describe.each(engines)('who calls the hub on %s', (_, open) => {
     expect(() => parseConfig({ allowedOrigins: ['https://app.example.com/'] })).toThrow('must be an origin')
   })
 
+  it('tells a page as well which limit is reached', async () => {
+    const write = [{ requests: 1, seconds: 3600 }]
+    const { tiers } = noLimits.limits
+    const limits = { ...noLimits.limits, tiers: { ...tiers, trusted: { ...tiers.trusted, write } } }
+    const Origin = 'https://app.example.com'
+    const limited = await openHub(database(), { limits, allowedOrigins: Origin })
+    const { key } = await limited.agent('ada', 1)
+    const body = {
+      content: 'The pool of the orders service was too small under load; twice its size held for days.',
+      tags: ['pool', 'orders'],
+    }
+    const save = () => limited.request('POST', '/api/v1/memory', { key, body, headers: { Origin } })
+    await save()
+    const { status, headers } = await save()
+    expect([status, headers.get('RateLimit')]).toEqual([429, '"hour";r=0;t=3600'])
+  })
+
   it('says which methods a path takes', async () => {
     const { key } = await hub.agent('ada')
     const answer = await hub.request('PUT', '/api/v1/memory', { key, body: {} })
