@@ -147,7 +147,8 @@ function answerFailures(app: App, log: Log): void {
 /** Finds out who calls, and keeps answers out of caches. */
 function identifyCallers(app: App, hub: Hub): void {
   app.use('/mcp', async (context, next) => {
-    context.header('Cache-Control', 'private, no-store')
+    // A proxy that compressed an answer would hold back its events.
+    context.header('Cache-Control', 'private, no-store, no-transform')
     context.header('Vary', 'Authorization')
     context.set('principal', await hub.auth.authenticate(context.req.header('Authorization')))
     await next()

@@ -107,7 +107,7 @@ describe.each(engines)('MCP on %s', (_, open) => {
     expect((await ask(list)).status).toBe(429)
   })
 
-  it('refuses callers without a key, other hosts and other origins', async () => {
+  it('refuses callers without a key, other hosts and other origins than the operator allows', async () => {
     const { key } = await hub.agent('ada')
     const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
     const headers = { Accept: 'application/json, text/event-stream' }
@@ -115,6 +115,12 @@ describe.each(engines)('MCP on %s', (_, open) => {
     expect((await hub.request('POST', '/mcp', { key: 'recall_guess', body, headers })).status).toBe(401)
     const foreign = { ...headers, Origin: 'http://elsewhere.example' }
     expect((await hub.request('POST', '/mcp', { key, body, headers: foreign })).status).toBe(403)
+    const open = await openHub(database(), { ...noLimits, allowedOrigins: foreign.Origin })
+    for (const each of [headers, foreign]) {
+      const answer = await open.request('POST', '/mcp', { key, body, headers: each })
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('Cache-Control')).toBe('private, no-store, no-transform')
+    }
     const rebound = new Request('http://elsewhere.example/mcp', {
       method: 'POST',
       headers: { ...headers, Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },

@@ -38,8 +38,8 @@ export function mcpRoutes(
     request.headers.set('Host', 'localhost')
     request.headers.delete('Origin')
     const answer = await server.fetch(request, { key, origin } satisfies Caller)
-    answer.headers.set('Cache-Control', 'private, no-store, no-transform')
-    // Wrapped, because a bare `Response` would lack the headers that the middleware sets.
+    // Wrapped, because a bare `Response` would lack the headers that the middleware sets; its own would not last.
+    answer.headers.delete('Cache-Control')
     return context.newResponse(answer.body, answer)
   })
 }
