@@ -171,6 +171,25 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
     expect(await (await send('stats', {})).json()).toEqual({ entries: 0, bytes: 0 })
   })
 
+  it('finds by a vector alone the nearest first, and all by blanks', async () => {
+    const { key } = await hub.agent('joan')
+    const ask = (operation: string, body: object) =>
+      hub.request('POST', `/api/v1/private/long-term/${operation}`, { key, body })
+    for (const [name, at, now] of [
+      ['near', [1, 0], 1000],
+      ['far', [0.8, 0.6], 2000],
+    ] as const)
+      await ask('put', { entry: { key: name, value: name, embedding: { model: 'm', vector: at } }, now })
+    const find = async (question: object) => {
+      const { found } = (await (await ask('find', question)).json()) as {
+        found: { entry: { key: string } }[]
+      }
+      return found.map(({ entry }) => entry.key)
+    }
+    expect(await find({ embedding: { model: 'm', vector } })).toEqual(['near', 'far'])
+    expect(await find({ text: ' \n' })).toEqual(['far', 'near'])
+  })
+
   it('is kept as any memory is where it does not say how', async () => {
     const { key: own } = await hub.agent('emmy')
     const call = async (operation: string, body: object) =>
