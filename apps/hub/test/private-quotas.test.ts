@@ -1,6 +1,7 @@
+import { setTimeout } from 'node:timers/promises'
 import { MemoryErrorCode } from '@recall/core'
 import { type Database, privateNamespaces } from '@recall/store-postgres'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { engines, noLimits, openHub, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 
@@ -193,6 +194,25 @@ describe.each(engines)('the quota of private memory on %s', (_, open) => {
     expect(await change('two', { remove: 'k' })).toBe(200)
     expect(await fill('three')).toBe(200)
     expect(await put({ key: 'k', value: 1 })).toBe(200)
+  })
+
+  it('is counted for all namespaces together every ten seconds, not at each write', async () => {
+    let later = 0
+    const clock = performance.now.bind(performance)
+    const spy = vi.spyOn(performance, 'now').mockImplementation(() => clock() + later)
+    onTestFinished(() => spy.mockRestore())
+    const counting = await openHub(hub.database, { ...noLimits, privateBytes, privateTotalBytes: 800 })
+    const fill = async (namespace: string) => {
+      // The cache reads the clock once a millisecond at most.
+      await setTimeout(5)
+      const body = { namespace, entry: { key: 'k', value: ofBytes(900), text } }
+      return (await counting.request('POST', '/api/v1/private/working/put', { key, body })).status
+    }
+    expect([await fill('one'), await fill('two')]).toEqual([200, 200])
+    later = 9000
+    expect(await fill('three')).toBe(200)
+    later = 10_001
+    expect(await fill('four')).toBe(413)
   })
 
   it('gives an agent no namespace more when it asks for many at once', async () => {
