@@ -137,6 +137,20 @@ describe.each(engines)('a write with an Idempotency-Key on %s', (_, open) => {
     expect(await kept()).toBe(1)
   })
 
+  it('does not write once another body has taken its place', async () => {
+    const [first, second] = [await openHeld(), await openHeld()]
+    const late = save('one', first)
+    await first.reached
+    now += day / 2
+    const taking = save('one', { ...second, subject: 'nginx' })
+    await second.reached
+    first.goOn()
+    expect(await statusOf(late)).toBe(422)
+    second.goOn()
+    expect(await statusOf(taking)).toBe(201)
+    expect(await kept()).toBe(1)
+  })
+
   it('is answered as it was kept where its answer was lost on the way from the database', async () => {
     const lost = gated(database(), /insert into memories/, async (write) => {
       await write()
