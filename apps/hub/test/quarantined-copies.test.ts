@@ -1,5 +1,5 @@
 import { agents, memories, memoryLinks } from '@recall/store-postgres'
-import { eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray, ne } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { degrees } from './degrees.ts'
 import { gate, gated } from './held-statements.ts'
@@ -428,6 +428,39 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
       [-1, stolen],
       [-1, null],
     ])
+  })
+
+  it('are copies of the first of several when the agent that wrote these is restored', async () => {
+    hub = await openHub(database(), noLimits, { clock: () => now++, embedder: degrees })
+    thief = await hub.agent('thief', 1)
+    const saveAt = async (agent: TestAgent, angle: number) =>
+      (await agent.save({ content: degrees.text(angle), tags })).id
+    // No copies of each other.
+    const [first, second] = [await saveAt(thief, -12), await saveAt(thief, 12)]
+    await decide(`agents/${thief.id}/quarantine`)
+    const last = await saveAt(await hub.agent('newcomer'), 0)
+    await decide(`agents/${thief.id}/restore`)
+    expect(await Promise.all([first, second, last].map(stateOf))).toEqual([
+      [-1, null],
+      [-1, null],
+      [-1, first],
+    ])
+  })
+
+  it('are linked to it when it is restored, as many as a new one is linked to', async () => {
+    hub = await openHub(database(), noLimits, { clock: () => now++, embedder: degrees })
+    const saveAt = async (agent: TestAgent, angle: number) =>
+      (await agent.save({ content: degrees.text(angle), tags })).id
+    const [author, thief] = [await hub.agent('author', 1), await hub.agent('thief', 1)]
+    const stolen = await saveAt(thief, 0)
+    await decide(`quarantine/${stolen}`)
+    const linked = and(eq(memoryLinks.relatedId, stolen), ne(memoryLinks.memoryId, stolen))
+    for (let angle = 1; angle <= 11; angle++) await saveAt(author, angle)
+    const { similar } = await author.save({ content: degrees.text(12), tags })
+    expect(similar).toHaveLength(10)
+    expect(await database().$count(memoryLinks, linked)).toBe(0)
+    await decide(`restore/${stolen}`)
+    expect(await database().$count(memoryLinks, linked)).toBe(10)
   })
 
   it('may be deleted with it when their author is in quarantine', async () => {
