@@ -6,6 +6,7 @@ import {
   memories,
   memoryLinks,
   privateNamespaces,
+  retrievalEvents,
   rowsOf,
 } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
@@ -272,6 +273,26 @@ describe.skipIf(!serverUrl)('requests at the same moment', () => {
     expect(await copies()).toBe(1)
     expect(await ann?.delete(original?.id ?? '')).toBe('tombstone')
     expect(await copies()).toBe(0)
+  })
+
+  it('a question is forgotten while its retrieval ceases to count: nothing is left of it', async () => {
+    let now = Date.UTC(2026, 0, 1)
+    const later = await openHub(server.database, noLimits, { clock: () => now })
+    await ann?.save({ content: lesson('redis'), tags })
+    const path = `/api/v1/memory/search?q=${encodeURIComponent(lesson('redis'))}`
+    await later.request('GET', path, { key: bob?.key ?? '' })
+    const events = () => server.database.select().from(retrievalEvents)
+    await until(events, ({ length }) => length === 1)
+    now += 31 * 24 * 60 * 60 * 1000
+    const maintaining = await server.database.transaction(async (transaction) => {
+      await transaction.update(retrievalEvents).set({ counted: false })
+      const begun = later.maintain()
+      await untilWaiting(1)
+      return [begun]
+    })
+    await Promise.all(maintaining)
+    await later.maintain()
+    expect(await events()).toEqual([])
   })
 
   it('an empty namespace is freed before a write to it is there: the next write takes it again', async () => {

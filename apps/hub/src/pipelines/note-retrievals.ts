@@ -166,6 +166,7 @@ const forgetSome = (before: string) => sql`
   ), deleted as (
     delete from retrieval_events where id in (select id from old where not counted)
   ), emptied as (
-    update retrieval_events set query = '' where id in (select id from old where counted)
+    -- One that has ceased to count meanwhile keeps its question, by which the next maintenance finds it.
+    update retrieval_events set query = '' where counted and id in (select id from old where counted)
   )
   select count(*)::int as events from old`
