@@ -63,9 +63,9 @@ export function findHubAccess(io: Io, options: HubAccessOptions): FoundAccess {
 export function withPlaceOfKey(error: unknown, { url, keyFile }: FoundAccess): unknown {
   const code = MemoryErrorCode.UNAUTHENTICATED
   if (!isMemoryError(error, code)) return error
-  const place = keyFile === null ? 'RECALL_API_KEY' : keyFile
+  const [place, first] = keyFile === null ? ['RECALL_API_KEY', 'unset it'] : [keyFile, 'move the file away']
   return new MemoryError(
-    `${url} does not take the key in ${place}: correct it, or become a new agent with 'recall hub register'`,
+    `${url} does not take the key in ${place}: correct it, or ${first} and become a new agent with 'recall hub register'`,
     code,
     { cause: error },
   )

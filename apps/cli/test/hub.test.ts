@@ -100,13 +100,17 @@ describe('recall hub', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(await ada.run('hub', 'register', 'again', '--url', url)).toMatchObject({ code: 2 })
     const { out } = await ada.run('hub', 'rotate-key')
-    expect(keyIn()).not.toBe(before)
-    expect(out).not.toContain(keyIn())
+    const current = keyIn()
+    expect(current).not.toBe(before)
+    expect(out).not.toContain(current)
     const old = createShell(temporaryFolder(), null, { RECALL_API_URL: url, RECALL_API_KEY: before })
     expect(await old.run('hub', 'whoami')).toMatchObject({
       code: 3,
-      err: expect.stringContaining(`${url} does not take the key in RECALL_API_KEY: correct it`),
+      err: expect.stringContaining(`${url} does not take the key in RECALL_API_KEY: correct it, or unset it`),
     })
+    writeFileSync(path, JSON.stringify({ url, api_key: before }))
+    expect((await ada.run('hub', 'whoami')).err).toContain(`the key in ${path}: correct it, or move the file`)
+    writeFileSync(path, JSON.stringify({ url, api_key: current }))
     expect((await ada.run('hub', 'whoami')).code).toBe(0)
     expect(readdirSync(join(path, '..'))).toEqual(['hub.json'])
     chmodSync(path, 0o644)
