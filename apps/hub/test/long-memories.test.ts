@@ -2,6 +2,7 @@ import { type Embedder, embedWhole } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
 import { memories, reembed } from '@recall/store-postgres'
 import { describe, expect, it } from 'vitest'
+import { degrees } from './degrees.ts'
 import { engines, lesson, noLimits, openHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 
@@ -84,6 +85,26 @@ describe.each(engines)('memories longer than the model reads, on %s,', (_, open)
       { id: long.id, relation: 'duplicate_candidate', similarity: 1 },
       { id: short.id, relation: 'similar', similarity: 0.75 },
     ])
+  })
+
+  // Cosines: 0.94 of 20 degrees, and 0.87 of 30.
+  it.each([
+    ['no nearer than their vectors where they have the same words', 20, 'redis', 0.94],
+    ['as near as their vectors where those are not nearly the same', 30, 'nginx', 0.87],
+  ])('are %s', async (_, angle, subject, similarity) => {
+    const shouting: Embedder = {
+      ...degrees,
+      maxTokens: shortSighted.maxTokens,
+      embed: (texts, mode) =>
+        degrees.embed(
+          texts.map((text) => degrees.text(text === text.toLowerCase() ? 0 : angle)),
+          mode,
+        ),
+    }
+    const ada = await (await openHub(database(), noLimits, { embedder: shouting })).agent('ada', 1)
+    await ada.save({ content: report('redis', 'kafka').toLowerCase(), tags })
+    const { similar } = await ada.save({ content: report(subject, 'kafka').toUpperCase(), tags })
+    expect(similar.map((each) => each.similarity)).toEqual([expect.closeTo(similarity, 2)])
   })
 
   it('are found by what they say at the end, also after a change of the model', async () => {
