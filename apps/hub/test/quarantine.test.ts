@@ -76,6 +76,17 @@ describe.each(engines)('quarantine on %s', (_, open) => {
     expect(await quality()).toBe(0)
   })
 
+  it('what is nearly what others said several times is no template', async () => {
+    const turned = await openHub(database(), noLimits, { clock: () => now, embedder: degrees })
+    const [author, other] = [await turned.agent('author', 1), await turned.agent('other', 1)]
+    const saveAt = async (agent: typeof author, angle: number) =>
+      (await agent.save({ content: degrees.text(angle), tags: ['one', 'more'] })).id
+    for (const angle of [-22, -18, -15, 15, 18]) await saveAt(other, angle)
+    const last = await saveAt(author, 0)
+    const [row] = await database().select().from(memories).where(eq(memories.id, last))
+    expect(row?.quality).toBe(0)
+  })
+
   it('each quarantine of a memory bars its author until it is lifted, and that of the agent lasts', async () => {
     const admin = await hub.agent('admin', 2)
     const author = await hub.agent('author')
