@@ -284,6 +284,21 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     expect(await stateOf(again)).toEqual([-1, hidden])
   })
 
+  it('repeated by their author are no originals of what repeats something that counts as well', async () => {
+    const turned = await openHub(database(), noLimits, { clock: () => now++, embedder: degrees })
+    const [author, other] = [await turned.agent('author', 1), await turned.agent('other', 1)]
+    const saveAt = async (agent: TestAgent, angle: number) =>
+      (await agent.save({ content: degrees.text(angle), tags })).id
+    const hidden = await saveAt(author, 0)
+    await decide(`quarantine/${hidden}`)
+    const again = await saveAt(author, 12)
+    expect(await stateOf(again)).toEqual([-1, hidden])
+    const good = await saveAt(other, 24)
+    expect(await stateOf(good)).toEqual([0, null])
+    // The cosine of 18 degrees is 0.95: it is no copy of the hidden one.
+    expect(await stateOf(await saveAt(author, 18))).toEqual([-1, good])
+  })
+
   it('repeated by their author are the original of nothing that others say afterwards', async () => {
     await decide(`quarantine/${await save(thief)}`)
     await save(thief)
