@@ -75,22 +75,30 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
     expect(lines).toMatchObject([{ event: 'queue stopped', says: why }])
   })
 
-  it.each([false, true])('links a memory to what it repeats; deleted meanwhile: %j', async (isDeleted) => {
-    const hub = await openHub(database(), noLimits)
-    const said = { content: lesson('redis'), tags: ['cache', 'restart'] }
-    const earlier = await (await hub.agent('ada', 1)).save(said)
-    const queuing = await openHub(database(), { ...noLimits, embedAsync: true })
-    const later = await (await queuing.agent('bob', 1)).save(said)
-    const meanwhile = gated(database(), /<=>/, async (look) => {
-      const found = await look()
-      if (isDeleted) await database().delete(memories).where(eq(memories.id, earlier.id))
-      return found
-    })
-    expect(await (await started(fakeEmbedder(), meanwhile)).embedWaiting()).toBe(1)
-    expect(await database().select().from(memoryLinks)).toMatchObject(
-      isDeleted ? [] : [{ memoryId: later.id, relatedId: earlier.id, relation: 'duplicate_candidate' }],
-    )
-  })
+  it.each(['kept', 'deleted', 'tombstone'])(
+    'links a memory to what it repeats, %s meanwhile',
+    async (fate) => {
+      const hub = await openHub(database(), noLimits)
+      const said = { content: lesson('redis'), tags: ['cache', 'restart'] }
+      const earlier = await (await hub.agent('ada', 1)).save(said)
+      const queuing = await openHub(database(), { ...noLimits, embedAsync: true })
+      const later = await (await queuing.agent('bob', 1)).save(said)
+      const meanwhile = gated(database(), /<=>/, async (look) => {
+        const found = await look()
+        const isEarlier = eq(memories.id, earlier.id)
+        if (fate === 'deleted') await database().delete(memories).where(isEarlier)
+        if (fate === 'tombstone')
+          await database().update(memories).set({ deletedAt: new Date() }).where(isEarlier)
+        return found
+      })
+      expect(await (await started(fakeEmbedder(), meanwhile)).embedWaiting()).toBe(1)
+      expect(await database().select().from(memoryLinks)).toMatchObject(
+        fate === 'kept'
+          ? [{ memoryId: later.id, relatedId: earlier.id, relation: 'duplicate_candidate' }]
+          : [],
+      )
+    },
+  )
 
   it.each([true, false])(
     'takes what repeats a memory that is hidden meanwhile for its copy, where one author wrote both: %j',
@@ -225,6 +233,7 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
   it.each([
     ['is a copy itself', 10, 20, [-1, 0], null],
     ['came later than its original', 20, 12, [0, -1], 0],
+    ['is only like it', 40, 20, [0, 0], null],
   ])('marks nothing as a copy of what %s', async (_, second, third, qualities, original) => {
     const asked = { embedder: degrees, clock: () => now }
     const embedding = await openHub(database(), noLimits, asked)
