@@ -17,4 +17,17 @@ describe.each(engines)('good memories of one author on %s', (_, open) => {
     expect(await shown(10)).toEqual(['ada', 'ada', 'ada', 'bob', 'ada'])
     expect(await shown(4)).toEqual(['ada', 'ada', 'ada', 'bob'])
   })
+
+  it('come before those of others as they rank, also by their source', async () => {
+    const hub = await openHub(database(), noLimits, { embedder: degrees })
+    const [ada, bob, cyd] = [await hub.agent('ada', 1), await hub.agent('bob', 1), await hub.agent('cyd', 1)]
+    const save = async (agent: typeof ada, angle: number, source?: { source_url: string }) =>
+      (await agent.save({ content: degrees.text(angle), tags: ['angle', 'degree'], ...source })).id
+    const [first, second] = [await save(ada, 0), await save(ada, 16)]
+    const told = await save(ada, -34, { source_url: 'https://example.com/1' })
+    const untold = await save(ada, 34)
+    const other = await save(bob, -50)
+    const found = (await cyd.search('0 degrees')).map(({ id }) => id)
+    expect(found).toEqual([first, second, told, other, untold])
+  })
 })
