@@ -1,5 +1,5 @@
 import { memories, memoryLinks } from '@recall/store-postgres'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { degrees } from './degrees.ts'
 import { engines, noLimits, openHub } from './support.ts'
@@ -106,6 +106,29 @@ describe.each(engines)('discoveries on %s', (_, open) => {
     expect(found.map(({ author }) => author.name)).toEqual(['bob', 'cyd'])
   })
 
+  it('that are as near come in the order of what is good: first the one with a source', async () => {
+    const hub = await openHub(database(), noLimits, { embedder: degrees })
+    const [bob, cyd] = [await hub.agent('bob'), await hub.agent('cyd')]
+    await bob.save({ content: degrees.text(20), tags, source_url: 'https://example.com/1' })
+    await cyd.save({ content: degrees.text(-20), tags })
+    const found = await (await hub.agent('reader', 1)).search('0 degrees')
+    expect(found.map(({ author }) => author.name)).toEqual(['bob', 'cyd'])
+  })
+
+  it('are found beneath many of one author', async () => {
+    const hub = await openHub(database(), noLimits, { embedder: degrees })
+    const [bob, cyd] = [await hub.agent('bob'), await hub.agent('cyd')]
+    await bob.save({ content: degrees.text(0), tags })
+    await database().execute(sql`
+      insert into memories (short_id, agent_id, content, tags, embedding, embedding_model, quality)
+      select 'RCL-' || i, agent_id, content, tags, embedding, embedding_model, quality
+      from memories, generate_series(1, 48) as i`)
+    // Too far from it to be of its crowd.
+    const { id } = await cyd.save({ content: degrees.text(46), tags })
+    const found = await (await hub.agent('reader', 1)).search('0 degrees')
+    expect([found.length, found.at(-1)?.id]).toEqual([2, id])
+  })
+
   it.each([
     ['what is good', true],
     ['what their author said', false],
@@ -140,8 +163,21 @@ describe.each(engines)('discoveries on %s', (_, open) => {
     // Cosines with 25 degrees: 0.91 twice, and 0.57.
     for (const angle of [0, 50]) await bob.save({ content: degrees.text(angle), tags })
     await cyd.save({ content: degrees.text(-30), tags })
-    const { id } = await ada.save({ content: degrees.text(25), tags })
+    await ada.save({ content: degrees.text(25), tags })
     const found = await (await hub.agent('reader', 1)).search('25 degrees')
-    expect(found.map((each) => each.id)).toContain(id)
+    expect(found.map(({ author }) => author.name)).toEqual(['ada', 'bob'])
+  })
+
+  it('are of no crowd with what is hidden', async () => {
+    const hub = await openHub(database(), { ...noLimits, thresholds: { crowd: 0.6 } }, { embedder: degrees })
+    // Cosines with 25 degrees: 0.91 twice, and 0.57.
+    for (const [name, angle] of Object.entries({ bob: 0, dan: 50, cyd: 80, ada: 25 }))
+      await (await hub.agent(name)).save({ content: degrees.text(angle), tags })
+    const shown = async () =>
+      (await (await hub.agent('reader', 1)).search('25 degrees')).map(({ author }) => author.name)
+    expect(await shown()).toEqual(['cyd'])
+    const hidden = eq(memories.content, degrees.text(50))
+    await database().update(memories).set({ quality: -2 }).where(hidden)
+    expect(await shown()).toEqual(['ada', 'bob'])
   })
 })
