@@ -539,6 +539,16 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     ])
   })
 
+  it('are no originals of a tombstone when the agent is restored', async () => {
+    const stolen = await save(thief)
+    const copy = await save(ada)
+    await admin.cite(stolen)
+    expect(await thief.delete(stolen)).toBe('tombstone')
+    for (const action of ['quarantine', 'restore']) await decide(`agents/${thief.id}/${action}`)
+    expect((await stateOf(stolen))[1]).toBe(null)
+    expect(await stateOf(copy)).toEqual([0, null])
+  })
+
   it('are mended by maintenance where they were marked before', async () => {
     const stolen = await save(thief)
     const copy = await save(ada)
