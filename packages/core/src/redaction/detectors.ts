@@ -146,7 +146,7 @@ export const detectors: readonly Detector[] = [
   { kind: 'cookie', gate: ['set-cookie'], pattern: new RegExp(`set-cookie(?:${assigns})\\[?\\s{0,40}\\\\{0,3}["'\`]?[\\w.-]{1,128}=(?<secret>[^\\s;,"'\`\\\\]{1,4096})`, 'gid'), accept: isSession },
   { kind: 'cookie', gate: ['cookie'], pattern: new RegExp(`(?<![\\w-])cookie(?:${assigns})\\\\{0,3}["'\`]?(?<secret>${cookies})`, 'gid'), accept: holdSession },
   { kind: 'cookie', gate: ['sess', 'connect.sid'], pattern: new RegExp(`(?:${sessionCookies})(?:${assigns})\\\\{0,3}["'\`]?(?<secret>[\\w.%:~+/-]{16,512})`, 'gid'), accept: isSession },
-  { kind: 'cookie', gate: ['\t'], pattern: /^\S{1,256}\t(?:TRUE|FALSE)\t\S{1,256}\t(?:TRUE|FALSE)\t\d{1,16}\t\S{1,256}\t(?<secret>\S{1,4096})/gmd, accept: isSession },
+  { kind: 'cookie', gate: ['\tTRUE\t', '\tFALSE\t'], pattern: /^\S{1,256}\t(?:TRUE|FALSE)\t\S{1,256}\t(?:TRUE|FALSE)\t\d{1,16}\t\S{1,256}\t(?<secret>\S{1,4096})/gmd, accept: isSession },
   ...ofCommands,
   { kind: 'private-key', gate: ['accounts'], pattern: /\baccounts["']?[ \t]{0,4}:[ \t]{0,4}\[\s{0,40}["'](?<secret>0x[0-9a-f]{64})(?![0-9a-f])/gid },
   { kind: 'password', gate: ['echo', 'printf'], pattern: new RegExp(`(?:echo|printf)[ \\t]{1,4}(?:-[neE]{1,3}[ \\t]{1,4})?(?:["']?%s(?:\\\\n)?["']?[ \\t]{1,4})?["']?(?<secret>[^\\s"'|][^"'|\\n]{0,255}?)["']?[ \\t]{0,4}\\|(?=[^\\n|;&]{0,120}?${readsSecret})`, 'gd'), accept: isPiped },

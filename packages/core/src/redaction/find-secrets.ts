@@ -3,9 +3,9 @@ import { terminalStyles } from '../text/terminal-styles.ts'
 import { type Assigned, assignedReader } from './assignments.ts'
 import { findInDatabaseOutput } from './database-output.ts'
 import type { Detector } from './detector.ts'
-import { detectors, ofCommands } from './detectors.ts'
+import { ofCommands } from './detectors.ts'
+import { type Row, rowFinder } from './gates.ts'
 import { findInInserts } from './inserts.ts'
-import { literalFilter } from './literal-filter.ts'
 import { withoutPlaceholders } from './placeholder.ts'
 import { findInTables } from './tables.ts'
 
@@ -18,60 +18,47 @@ export interface Span {
   row: number
 }
 
-/** The secrets of a text, and those that only show where the styles of a terminal are left out. */
-export function findSecrets(text: string, table: readonly Detector[]): Span[] {
-  return [
-    ...findInAllForms(text, table),
-    ...findBetween(text, terminalStyles, '', (shown) => findInAllForms(shown, table)),
+/** Returns what finds the secrets of a text by a table, also those that only show without the styles of a terminal. */
+export function secretFinder(table: readonly Detector[]): (text: string) => Span[] {
+  const findPlain = plainFinder(table)
+  const findInAllForms = (text: string): Span[] => [
+    ...findPlain(text),
+    // A shape of its own tells more of a secret than what stands around it.
+    ...findAround(text).map((span) => ({ ...span, row: table.length + span.row })),
   ]
+  return (text) => [...findInAllForms(text), ...findBetween(text, terminalStyles, '', findInAllForms)]
 }
 
-/** Matches any gate of a table: most texts hold none, and one scan is cheaper than a hundred. */
-function gatesOf(table: readonly Detector[]): RegExp {
-  const literals = new Set(table.flatMap(({ gate }) => gate))
-  return new RegExp([...literals].map((literal) => literal.replace(/[.?$]/g, '\\$&')).join('|'))
+/** Returns what finds the secrets of a text as it is read on. */
+function plainFinder(table: readonly Detector[]): (text: string) => Span[] {
+  // Made for the first text: most commands never look for a secret.
+  const findRows = lazily(() => rowFinder(table))
+  return (text) => {
+    if (text.length < 6) return []
+    const readAssigned = assignedReader(text)
+    return findRows()(text).flatMap((row) => findByRow(text, row, readAssigned))
+  }
 }
 
-const exactGates = gatesOf(detectors.filter(({ pattern }) => !pattern.ignoreCase))
-const foldedGates = gatesOf(detectors.filter(({ pattern }) => pattern.ignoreCase))
-/** In a shorter text each gate is looked for sooner than the filter is made. */
-const shortText = 500
-/** Made for the first long text: most commands never see one. */
-const filterGates = lazily(() => literalFilter(detectors.flatMap(({ gate }) => gate)))
-
-function findPlain(text: string, table: readonly Detector[]): Span[] {
-  if (text.length < 6) return []
+function findByRow(text: string, row: Row, readAssigned: (at: number) => Assigned | undefined): Span[] {
   const spans: Span[] = []
-  const lower = text.toLowerCase()
-  const anyExact = exactGates.test(text)
-  const anyFolded = foldedGates.test(lower)
-  const mayHold = text.length > shortText && (anyExact || anyFolded) ? filterGates()(lower) : () => true
-  const readAssigned = assignedReader(text)
-  table.forEach((detector, row) => {
-    const { gate, pattern, kind } = detector
-    if (gate.length > 0) {
-      if (!(pattern.ignoreCase ? anyFolded : anyExact)) return
-      const searched = pattern.ignoreCase ? lower : text
-      if (!gate.some((literal) => mayHold(literal) && searched.includes(literal))) return
-    }
-    const run: Run = { end: 0, judged: 0 }
-    for (const match of text.matchAll(pattern)) {
-      const span = secretOf(text, match, detector, readAssigned, run)
-      if (span) spans.push({ ...span, kind, row })
-    }
-  })
+  const run: Run = { end: 0, judged: 0 }
+  for (const match of text.matchAll(row.pattern)) {
+    const span = secretOf(text, match, row, readAssigned, run)
+    if (span) spans.push({ ...span, kind: row.kind, row: row.row })
+  }
   return spans
 }
 
-/** The secrets of a text as it is read on, as a list of arguments, and in columns. */
-function findInAllForms(text: string, table: readonly Detector[]): Span[] {
-  const inLists = findBetween(text, itemEnds, ' ', (line) => findPlain(line, ofCommands))
-  // A shape of its own tells more of a secret than what stands around it.
-  const inColumns = [findInTables, findInInserts, findInDatabaseOutput]
-    .flatMap((find) => find(text))
-    .map((span) => ({ ...span, row: 0 }))
-  const around = [...inLists, ...inColumns]
-  return [...findPlain(text, table), ...around.map((span) => ({ ...span, row: table.length + span.row }))]
+const findCommands = plainFinder(ofCommands)
+
+/** The secrets of a text as a list of arguments, and in columns. */
+function findAround(text: string): Span[] {
+  const inColumns = [findInTables, findInInserts, findInDatabaseOutput].flatMap((find) => find(text))
+  return [
+    ...findBetween(text, itemEnds, ' ', findCommands),
+    ...inColumns.map((span) => ({ ...span, row: 0 })),
+  ]
 }
 
 /** From one word of a list of arguments to the next, also from the command that it is for: `spawn("psql", ["-h", …`. */

@@ -1,7 +1,6 @@
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { Detector } from './detector.ts'
 import { detectors, isPublicName, isSecretCookie, isSecretMember, ofCommands } from './detectors.ts'
-import { findSecrets, type Span } from './find-secrets.ts'
+import { type Span, secretFinder } from './find-secrets.ts'
 import { placeholder } from './placeholder.ts'
 
 /** How often each kind of secret was replaced. */
@@ -15,14 +14,14 @@ export type RedactionCounts = Record<string, number>
  */
 export function redactText(text: string): { text: string; counts: RedactionCounts } {
   const counts: RedactionCounts = {}
-  return { text: redactString(text, detectors, counts), counts }
+  return { text: redactString(text, findAll, counts), counts }
 }
 
 /**
  * The text without secrets of a known kind, for keys, names and messages. What only looks random stays: a generated key
  * does, without being secret.
  */
-export const withoutSecrets = (text: string): string => redactString(text, withoutEntropy, {})
+export const withoutSecrets = (text: string): string => redactString(text, findKnown, {})
 
 /** `redactText` on every string and member name; a member's name can also say that its value is a secret. */
 export function redactJson(value: JsonValue): { value: JsonValue; counts: RedactionCounts } {
@@ -30,14 +29,15 @@ export function redactJson(value: JsonValue): { value: JsonValue; counts: Redact
   return { value: redactValue(value, '', counts), counts }
 }
 
-const withoutEntropy = detectors.filter(({ kind }) => kind !== 'high-entropy')
+const findAll = secretFinder(detectors)
+const findKnown = secretFinder(detectors.filter(({ kind }) => kind !== 'high-entropy'))
+const findInCommand = secretFinder(ofCommands)
 
 function redactValue(value: JsonValue, name: string, counts: RedactionCounts): JsonValue {
   if (typeof value === 'string') {
     const kind = name === '' ? undefined : isSecretMember(name, value)
     if (kind === undefined && /authorization$/i.test(name)) return redactHeader(value, counts)
-    if (kind === undefined)
-      return redactString(value, isPublicName(name) ? withoutEntropy : detectors, counts)
+    if (kind === undefined) return redactString(value, isPublicName(name) ? findKnown : findAll, counts)
     count(counts, kind)
     return placeholder(kind)
   }
@@ -45,7 +45,7 @@ function redactValue(value: JsonValue, name: string, counts: RedactionCounts): J
   if (value === null || typeof value !== 'object') return value
   const members = new Map<string, JsonValue>()
   for (const [key, member] of Object.entries(value)) {
-    const clean = redactString(key, withoutEntropy, counts)
+    const clean = redactString(key, findKnown, counts)
     members.set(unused(clean, members), redactMember(value, key, member, name, counts))
   }
   return Object.fromEntries(members)
@@ -77,7 +77,7 @@ function redactList(list: JsonValue[], name: string, command: string, counts: Re
 /** Hides what a command is told by its arguments, each of which is one word of its line whatever it holds. */
 function redactArguments(command: string, list: readonly string[], counts: RedactionCounts): string[] {
   const line = [command, ...list].map((word) => word.replace(/[\s|;&]/g, '_')).join(' ')
-  const spans = merge(findSecrets(line, ofCommands))
+  const spans = merge(findInCommand(line))
   let end = command.length + 1
   let next = 0
   return list.map((argument) => {
@@ -94,7 +94,7 @@ function redactArguments(command: string, list: readonly string[], counts: Redac
 /** Behind a scheme stands a secret that only the name of the header tells: it is read as on a line with its name. */
 function redactHeader(value: string, counts: RedactionCounts): string {
   const name = 'authorization: '
-  return redactString(name + value, detectors, counts).slice(name.length)
+  return redactString(name + value, findAll, counts).slice(name.length)
 }
 
 /** The option of a command whose value is the next item of its arguments, such as `--password`. */
@@ -116,11 +116,11 @@ function unused(name: string, members: ReadonlyMap<string, unknown>): string {
   return free
 }
 
-function redactString(text: string, table: readonly Detector[], counts: RedactionCounts): string {
+function redactString(text: string, find: (text: string) => Span[], counts: RedactionCounts): string {
   let clean = text
   // A replacement can expose another secret beside it; only a text made for that needs more than two rounds.
   for (let round = 0; round < 8; round++) {
-    const spans = merge(findSecrets(clean, table))
+    const spans = merge(find(clean))
     if (spans.length === 0) break
     clean = replaceSpans(clean, spans, counts)
   }
