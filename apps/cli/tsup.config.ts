@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { defineConfig, type Options } from 'tsup'
 import { placeWasmFiles } from '../../packages/embeddings/place-wasm-files.ts'
+import { asciiOutput } from './ascii-output.ts'
 import { thirdPartyNotices } from './third-party-notices.ts'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
@@ -58,6 +59,7 @@ const commandLine: Options = {
     },
   ],
   minify: true,
+  plugins: [asciiOutput],
   clean: ['!embeddings/**'],
 }
 
