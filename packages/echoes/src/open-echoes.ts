@@ -1,6 +1,7 @@
 import { lstatSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
+import { orAbsent } from '@recall/core/process'
 import { dayOf } from './documents/day.ts'
 import { sha256 } from './documents/digest.ts'
 import {
@@ -14,7 +15,7 @@ import { type EchoEntry, normalizeEntry, printEntry } from './documents/entry.ts
 import { withoutSecrets } from './documents/sensitive.ts'
 import { identify, type KnownEcho, withReferences } from './documents/sidecar.ts'
 import type { Echoes, EchoesOptions } from './echoes.ts'
-import { namesIn, orAbsent, readText } from './files/files.ts'
+import { namesIn, readText } from './files/files.ts'
 import { withLock } from './files/lock.ts'
 import {
   backupChange,

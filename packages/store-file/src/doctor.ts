@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
+import { errorCode } from '@recall/core/process'
 import { checkArchiveNumbers } from './checks/archive-numbers.ts'
 import { checkArchiveTable } from './checks/archive-table.ts'
 import { checkArchived } from './checks/archived.ts'
@@ -14,7 +15,7 @@ import { checkWindowPointers } from './checks/window-pointers.ts'
 import { checkDisk, checkJournal, checkLeftovers, checkWriting } from './checks/writing.ts'
 import { readConfig } from './config.ts'
 import type { FileStore } from './file-store.ts'
-import { errorCode, type FileSystem } from './files/file-system.ts'
+import type { FileSystem } from './files/file-system.ts'
 
 export interface Finding {
   check: string

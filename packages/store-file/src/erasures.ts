@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { removeFile, removeFiles, replaceFile, writing } from './files/atomic-write.ts'
-import { type FileSystem, orAbsent } from './files/file-system.ts'
+import { orAbsent, writing } from '@recall/core/process'
+import { removeFile, removeFiles, replaceFile } from './files/atomic-write.ts'
+import type { FileSystem } from './files/file-system.ts'
 import { ensureFolder, ensureInternal } from './files/folders.ts'
 import { isAbandoned, ownedName } from './files/owned-name.ts'
 

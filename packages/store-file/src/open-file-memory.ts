@@ -11,9 +11,9 @@ import {
   type TypesOf,
   type ValueSchemas,
 } from '@recall/core'
-import { createFolder } from '@recall/core/process'
+import { createFolder, orAbsent } from '@recall/core/process'
 import { createFileStore, type FileStore } from './file-store.ts'
-import { defaultFileSystem, type FileSystem, orAbsent, orUnusable } from './files/file-system.ts'
+import { defaultFileSystem, type FileSystem, orUnusable } from './files/file-system.ts'
 import { layoutOf } from './layout/find-layout.ts'
 import type { Layout } from './layout/layout.ts'
 import { missingRoot } from './search-index/memory-index.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { writing } from './files/atomic-write.ts'
+import { writing } from '@recall/core/process'
 import { type FileSystem, statusOf } from './files/file-system.ts'
 import { ensureWithin } from './files/folders.ts'
 import { isInside } from './files/paths.ts'

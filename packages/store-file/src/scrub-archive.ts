@@ -9,10 +9,11 @@ import {
   MemoryErrorCode,
   mapStrings,
 } from '@recall/core'
+import { orAbsent } from '@recall/core/process'
 import { pack, packedEnding, unpack } from './cold/packed-entry.ts'
 import type { FileStore } from './file-store.ts'
 import { replaceFile } from './files/atomic-write.ts'
-import { type FileSystem, orAbsent } from './files/file-system.ts'
+import type { FileSystem } from './files/file-system.ts'
 import { fromShown, isInside, shownPath } from './files/paths.ts'
 
 /** Every archived file, relative to the root. */

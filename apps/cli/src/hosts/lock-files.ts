@@ -10,7 +10,14 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { createFolder, isGone, type ProcessIdentity, pause, thisProcess } from '@recall/core/process'
+import {
+  createFolder,
+  isGone,
+  orAbsent,
+  type ProcessIdentity,
+  pause,
+  thisProcess,
+} from '@recall/core/process'
 import type { MemoryPlace } from './host-sessions.ts'
 
 /** An archiver that has begun no other session for so long hangs. */
@@ -120,12 +127,8 @@ function takeLockFile(path: string, staleMs: number): LockFile | undefined {
 /** Removes a lock with this text; one that another process has taken meanwhile stays. */
 export function takeAway(path: string, text: string): void {
   const aside = `${path}.${process.pid}`
-  try {
-    renameSync(path, aside)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
-    throw error
-  }
+  // `renameSync` returns nothing; `null` says that there is no such lock any more.
+  if (orAbsent(() => renameSync(path, aside)) === null) return
   if (readFileSync(aside, 'utf8') !== text) putBack(aside, path)
   rmSync(aside, { force: true })
 }
@@ -145,30 +148,20 @@ const notWritten = (folder: string, cause: unknown): MemoryError =>
     { cause, details: { path: folder } },
   )
 
-function touch(path: string): void {
-  try {
-    utimesSync(path, new Date(), new Date())
-  } catch (error) {
-    // A person who deletes what is derived deletes the lock too. Work goes on: what two archive is archived once.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  }
-}
+/** A person who deletes what is derived deletes the lock too. Work goes on: what two archive is archived once. */
+const touch = (path: string): void => void orAbsent(() => utimesSync(path, new Date(), new Date()))
 
 interface FoundLock {
   text: string
   mtimeMs: number
 }
 
-/** `undefined` when it is gone. */
-function readLock(path: string): FoundLock | undefined {
-  try {
+/** `null` when it is gone. */
+const readLock = (path: string): FoundLock | null =>
+  orAbsent(() => {
     const { mtimeMs } = statSync(path)
     return { text: readFileSync(path, 'utf8'), mtimeMs }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
-}
+  })
 
 /** Whether a living process is at work; one that was killed leaves its lock behind. */
 function isHeld({ text, mtimeMs }: FoundLock, staleMs: number): boolean {

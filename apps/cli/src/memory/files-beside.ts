@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { orAbsent } from '@recall/core/process'
 import type { FileStore, ScrubbedFile } from '@recall/store-file'
 
 /** A file is held in memory as a whole. */
@@ -40,11 +41,5 @@ export function secretsBeside(
 const withoutSealed = (text: string): string =>
   text.replace(/\{[^{}]*\}/g, (each) => (/"sealed":\s*"aes-256-gcm"/.test(each) ? '{}' : each))
 
-function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
-}
+const entriesOf = (folder: string): Dirent[] =>
+  orAbsent(() => readdirSync(folder, { withFileTypes: true })) ?? []

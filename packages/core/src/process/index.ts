@@ -1,5 +1,6 @@
 export { createFolder } from './create-folder.ts'
 export { syncFile, syncFolder, writeNewFile } from './durable-files.ts'
+export { causeOf, errorCode, orAbsent, writing } from './file-errors.ts'
 export { refusesHardLinks } from './hard-links.ts'
 export {
   hasEnded,

@@ -12,24 +12,16 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import {
   createFolder,
+  orAbsent,
   refusesHardLinks,
   renamePatiently,
   syncFolder,
   writeNewFile,
+  writing,
 } from '@recall/core/process'
-
-/** The call's result, or `null` when the file or folder does not exist. Every other failure is thrown. */
-export function orAbsent<T>(call: () => T): T | null {
-  try {
-    return call()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
-}
 
 /** Links are not followed, and opening a pipe of that name does not block. */
 const readFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
@@ -161,17 +153,4 @@ function ensureFolder(folder: string): void {
   if (above !== folder) ensureFolder(above)
   createFolder(folder)
   syncFolder(above)
-}
-
-function writing<T>(path: string, call: () => T): T {
-  try {
-    return call()
-  } catch (cause) {
-    if (isMemoryError(cause)) throw cause
-    throw new MemoryError(
-      `${path} could not be written: ${(cause as Error).message}`,
-      MemoryErrorCode.WRITE_FAILED,
-      { cause, details: { path } },
-    )
-  }
 }

@@ -5,12 +5,13 @@ import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import {
   createFolder,
   isGone,
+  orAbsent,
   type ProcessIdentity,
   refusesHardLinks,
   renamePatiently,
   thisProcess,
 } from '@recall/core/process'
-import { namesIn, orAbsent, readOwnText } from './files.ts'
+import { namesIn, readOwnText } from './files.ts'
 
 /** Writing a lock's file takes far less; some disks tell times in steps of two seconds. */
 const writtenWithinMs = 10_000

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { orAbsent } from '@recall/core/process'
 import { isDay } from '../documents/day.ts'
 import {
   type EchoDocument,
@@ -17,7 +18,7 @@ import {
   printSidecar,
   type Sidecar,
 } from '../documents/sidecar.ts'
-import { namesIn, orAbsent, readText } from './files.ts'
+import { namesIn, readText } from './files.ts'
 import type { FileChange } from './transaction.ts'
 
 /** The memory that all roles share; only the lead writes to it. */

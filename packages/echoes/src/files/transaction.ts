@@ -1,9 +1,10 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import { orAbsent } from '@recall/core/process'
 import * as z from 'zod/mini'
 import { sha256 } from '../documents/digest.ts'
-import { orAbsent, readText, removeFile, replaceFile } from './files.ts'
+import { readText, removeFile, replaceFile } from './files.ts'
 
 /** A file to write, or with `content: null` to remove. Callers put removals last. */
 export interface FileChange {

@@ -1,9 +1,10 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { orAbsent } from '@recall/core/process'
 import * as z from 'zod/mini'
 import { readYaml } from '../documents/read-yaml.ts'
-import { orAbsent, readText, replaceFile } from './files.ts'
+import { readText, replaceFile } from './files.ts'
 
 const settingsSchema = z.nullish(
   z.object({ echoes: z.nullish(z.object({ version_controlled: z.optional(z.boolean()) })) }),

@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { identityOf, isGone } from '@recall/core/process'
+import { identityOf, isGone, orAbsent } from '@recall/core/process'
 import * as z from 'zod/mini'
-import { namesIn, orAbsent, readOwnText, removeFile, replaceFile } from './files.ts'
+import { namesIn, readOwnText, removeFile, replaceFile } from './files.ts'
 
 const workflowSchema = z.object({ pid: z.number(), started: z.number(), place: z.string() })
 

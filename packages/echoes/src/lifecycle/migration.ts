@@ -1,11 +1,12 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
+import { orAbsent } from '@recall/core/process'
 import { type EchoDocument, parseEchoes } from '../documents/echo-document.ts'
 import { type EchoEntry, entryKey } from '../documents/entry.ts'
 import { type Renamed, renameMetadata } from '../documents/rename-metadata.ts'
 import type { Sidecar } from '../documents/sidecar.ts'
-import { orAbsent, readText } from '../files/files.ts'
+import { readText } from '../files/files.ts'
 import { type LoadedRole, loadRole, memoryPath, sidecarChange } from '../files/role-folder.ts'
 import type { FileChange } from '../files/transaction.ts'
 

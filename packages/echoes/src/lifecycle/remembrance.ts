@@ -1,10 +1,11 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { orAbsent } from '@recall/core/process'
 import * as z from 'zod/mini'
 import { isDay } from '../documents/day.ts'
 import { readYaml } from '../documents/read-yaml.ts'
-import { namesIn, orAbsent, readText } from '../files/files.ts'
+import { namesIn, readText } from '../files/files.ts'
 
 export const remembranceCategories = [
   'build-errors',

@@ -1,6 +1,7 @@
+import { orAbsent } from '@recall/core/process'
 import { parseConversation } from '../documents/conversation.ts'
 import type { FileStore } from '../file-store.ts'
-import { type FileSystem, orAbsent } from '../files/file-system.ts'
+import type { FileSystem } from '../files/file-system.ts'
 import { fromShown, isInside } from '../files/paths.ts'
 import { readBeginning } from '../files/read-text.ts'
 import { archiveFile, archiveFoldersOf, archiveName, archiveNumber, type Layout } from '../layout/layout.ts'

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { ConversationArchive } from '@recall/core'
+import { orAbsent } from '@recall/core/process'
 import {
   archiveRows,
   datesInTable,
@@ -11,7 +12,7 @@ import {
 } from '../documents/archive-index.ts'
 import { parseConversation } from '../documents/conversation.ts'
 import type { FileStore } from '../file-store.ts'
-import { type FileSystem, orAbsent } from '../files/file-system.ts'
+import type { FileSystem } from '../files/file-system.ts'
 import { readText } from '../files/read-text.ts'
 import { rewriteFile } from '../files/rewrite-file.ts'
 import { archiveFile, archiveNumber } from '../layout/layout.ts'

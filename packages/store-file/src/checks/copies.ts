@@ -1,5 +1,6 @@
+import { orAbsent } from '@recall/core/process'
 import type { FileStore } from '../file-store.ts'
-import { type FileSystem, orAbsent } from '../files/file-system.ts'
+import type { FileSystem } from '../files/file-system.ts'
 import { folderOf, fromShown } from '../files/paths.ts'
 import { archiveFoldersOf } from '../layout/layout.ts'
 import { sourcesOf } from '../layout/sources.ts'

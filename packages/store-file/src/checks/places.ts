@@ -1,5 +1,6 @@
+import { orAbsent } from '@recall/core/process'
 import type { FileStore } from '../file-store.ts'
-import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
+import { type FileSystem, statusOf } from '../files/file-system.ts'
 import { fromShown } from '../files/paths.ts'
 import { archiveName, copyOfArchive } from '../layout/layout.ts'
 import { secondNames } from '../layout/second-names.ts'

@@ -19,10 +19,11 @@ import {
   type StoreQuery,
   type SweepSelection,
 } from '@recall/core'
+import { orAbsent, writing } from '@recall/core/process'
 import * as z from 'zod/mini'
 import { anyJson } from '../documents/any-json.ts'
-import { removeFile, replaceFile, sweepLeftovers, writing } from '../files/atomic-write.ts'
-import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
+import { removeFile, replaceFile, sweepLeftovers } from '../files/atomic-write.ts'
+import { type FileSystem, statusOf } from '../files/file-system.ts'
 import { ensureFolder } from '../files/folders.ts'
 import { fileStem, fromShown, isInside } from '../files/paths.ts'
 import { defaultNamespace } from '../layout/sources.ts'

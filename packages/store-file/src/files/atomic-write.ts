@@ -1,9 +1,16 @@
 import { dirname, join } from 'node:path'
-import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
-import { isGone, refusesHardLinks, syncFolder, thisProcess } from '@recall/core/process'
+import {
+  errorCode,
+  isGone,
+  orAbsent,
+  refusesHardLinks,
+  syncFolder,
+  thisProcess,
+  writing,
+} from '@recall/core/process'
 import { randomName } from './digest.ts'
 import { coarsestStepMs } from './file-stamp.ts'
-import { errorCode, type FileSystem, orAbsent, statusOf } from './file-system.ts'
+import { type FileSystem, statusOf } from './file-system.ts'
 
 /** Unfinished files say which process writes them and where it runs, so that a dead one's can be swept. */
 export const temporaryName = /^\.tmp-(\d+)-([0-9a-f]{8})[0-9a-f]+$/
@@ -158,20 +165,6 @@ export function removeFile(fileSystem: FileSystem, path: string): boolean {
 export function removeFiles(fileSystem: FileSystem, paths: readonly string[]): void {
   for (const path of paths) writing(path, () => orAbsent(() => fileSystem.unlinkSync(path)))
   for (const folder of new Set(paths.map(dirname))) writing(folder, () => syncFolder(folder, fileSystem))
-}
-
-/** Runs a call that writes to `path`; gives every failure a code and the path. */
-export function writing<T>(path: string, call: () => T): T {
-  try {
-    return call()
-  } catch (cause) {
-    if (isMemoryError(cause)) throw cause
-    throw new MemoryError(
-      `${path} could not be written: ${(cause as Error).message}`,
-      MemoryErrorCode.WRITE_FAILED,
-      { cause, details: { path } },
-    )
-  }
 }
 
 function piecesOf(content: string | Uint8Array | Generator<Uint8Array>): Iterable<Uint8Array> {

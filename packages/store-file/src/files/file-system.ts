@@ -1,6 +1,6 @@
 import nodeFileSystem from 'node:fs'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
-import { renamePatiently } from '@recall/core/process'
+import { errorCode, orAbsent, renamePatiently } from '@recall/core/process'
 
 /**
  * The synchronous calls this store makes, injected so that tests can fail or kill at every one of them.
@@ -36,26 +36,6 @@ export const defaultFileSystem: FileSystem =
   process.platform === 'win32' ? { ...nodeFileSystem, renameSync: renamePatiently } : nodeFileSystem
 
 const { O_CREAT, O_WRONLY } = nodeFileSystem.constants
-
-/** What lies below the errors that name a path. */
-export const causeOf = (error: unknown): unknown =>
-  isMemoryError(error) && error.cause ? causeOf(error.cause) : error
-
-/** The operating system's code, for example `ENOSPC`. */
-export function errorCode(error: unknown): string | undefined {
-  const code = (causeOf(error) as { code?: unknown } | null)?.code
-  return typeof code === 'string' ? code : undefined
-}
-
-/** The call's result, or `null` when the file or folder does not exist. Every other failure is thrown. */
-export function orAbsent<T>(call: () => T): T | null {
-  try {
-    return call()
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null
-    throw error
-  }
-}
 
 /** The call's result; the operating system's failures with a root as a sentence. */
 export function orUnusable<T>(root: string, call: () => T): T {

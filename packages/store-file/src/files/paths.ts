@@ -1,7 +1,8 @@
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { orAbsent } from '@recall/core/process'
 import { sha256 } from './digest.ts'
-import { type FileSystem, orAbsent, statusOf } from './file-system.ts'
+import { type FileSystem, statusOf } from './file-system.ts'
 
 /** Keys that are safe as file names on every file system, including case-insensitive ones. */
 const plainName = /^[a-z0-9](?:[a-z0-9._-]{0,78}[a-z0-9_-])?$/

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import { errorCode, orAbsent } from '@recall/core/process'
 import { type FileStamp, stampOf } from './file-stamp.ts'
-import { errorCode, type FileSystem, orAbsent, statusOf } from './file-system.ts'
+import { type FileSystem, statusOf } from './file-system.ts'
 
 /** Larger files are not memory. */
 const maxFileBytes = 256 * 1024 * 1024

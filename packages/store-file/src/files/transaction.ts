@@ -1,10 +1,10 @@
 import { basename, dirname, join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { syncFolder } from '@recall/core/process'
+import { orAbsent, syncFolder, writing } from '@recall/core/process'
 import * as z from 'zod/mini'
-import { removeFile, replaceFile, temporaryName, writeTemporary, writing } from './atomic-write.ts'
+import { removeFile, replaceFile, temporaryName, writeTemporary } from './atomic-write.ts'
 import { sha256 } from './digest.ts'
-import { type FileSystem, orAbsent } from './file-system.ts'
+import type { FileSystem } from './file-system.ts'
 import { folderOf, fromShown, isInside, shownPath } from './paths.ts'
 
 /** One file to write, or with `content: null` to remove. Paths are absolute. */

@@ -1,4 +1,5 @@
-import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
+import { orAbsent } from '@recall/core/process'
+import { type FileSystem, statusOf } from '../files/file-system.ts'
 import { fromShown } from '../files/paths.ts'
 import { archiveFoldersOf, type Layout } from './layout.ts'
 

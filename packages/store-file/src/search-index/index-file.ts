@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { writing } from '../files/atomic-write.ts'
-import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
+import { orAbsent, writing } from '@recall/core/process'
+import { type FileSystem, statusOf } from '../files/file-system.ts'
 import { ensureInternal } from '../files/folders.ts'
 import { passesCheck, setAside } from '../sqlite/damage.ts'
 import { type Database, type OpenDatabase, valuesOf } from '../sqlite/driver.ts'

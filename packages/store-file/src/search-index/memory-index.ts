@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { orAbsent } from '@recall/core/process'
 import { modifiedAt } from '../files/file-stamp.ts'
-import { orAbsent } from '../files/file-system.ts'
 import { fromShown, shownPath } from '../files/paths.ts'
 import type { Source } from '../layout/sources.ts'
 import { removeSetAside } from '../sqlite/damage.ts'

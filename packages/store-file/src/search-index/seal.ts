@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { writing } from '../files/atomic-write.ts'
+import { orAbsent, writing } from '@recall/core/process'
 import { type FileStamp, stampOf } from '../files/file-stamp.ts'
-import { type FileSystem, orAbsent, overwriteInPlace, statusOf } from '../files/file-system.ts'
+import { type FileSystem, overwriteInPlace, statusOf } from '../files/file-system.ts'
 
 export const indexName = 'index.db'
 const sealName = 'index.seal'

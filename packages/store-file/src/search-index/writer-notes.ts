@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { writing } from '../files/atomic-write.ts'
-import { type FileSystem, orAbsent } from '../files/file-system.ts'
+import { orAbsent, writing } from '@recall/core/process'
+import type { FileSystem } from '../files/file-system.ts'
 import { ensureFolder } from '../files/folders.ts'
 import { isAbandoned, ownedName } from '../files/owned-name.ts'
 import { isDiskFull, isUnwritable } from '../sqlite/errors.ts'

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path'
-import { writing } from '../files/atomic-write.ts'
-import { type FileSystem, orAbsent } from '../files/file-system.ts'
+import { orAbsent, writing } from '@recall/core/process'
+import type { FileSystem } from '../files/file-system.ts'
 import { type Database, valuesOf } from './driver.ts'
 import { isDamage } from './errors.ts'
 

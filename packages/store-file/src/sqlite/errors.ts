@@ -1,4 +1,4 @@
-import { causeOf, errorCode } from '../files/file-system.ts'
+import { causeOf, errorCode } from '@recall/core/process'
 
 /** SQLite's messages and their primary codes: errors of queries that return rows carry nothing but the message. */
 const codesByMessage: Readonly<Record<string, number>> = {

@@ -1,5 +1,5 @@
-import { syncFolder } from '@recall/core/process'
-import { orDiscard, writeTemporary, writing } from '../files/atomic-write.ts'
+import { syncFolder, writing } from '@recall/core/process'
+import { orDiscard, writeTemporary } from '../files/atomic-write.ts'
 import { randomName } from '../files/digest.ts'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
 import {

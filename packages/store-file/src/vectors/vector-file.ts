@@ -1,6 +1,7 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { orAbsent } from '@recall/core/process'
 import { randomName } from '../files/digest.ts'
-import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
+import { type FileSystem, statusOf } from '../files/file-system.ts'
 import { ensureInternal } from '../files/folders.ts'
 import { createScannedRows, largest, type Question } from './scanned-rows.ts'
 import {

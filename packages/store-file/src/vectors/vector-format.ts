@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { orAbsent } from '@recall/core/process'
 import { textHash } from '../files/digest.ts'
-import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
+import { type FileSystem, statusOf } from '../files/file-system.ts'
 
 export interface VectorSpace {
   model: string

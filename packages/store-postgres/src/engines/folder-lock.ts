@@ -6,6 +6,7 @@ import {
   createFolder,
   isGone,
   longestElsewhereMs,
+  orAbsent,
   type ProcessIdentity,
   thisProcess,
 } from '@recall/core/process'
@@ -81,13 +82,8 @@ function otherHolder(folder: string, own: string): Holder | undefined {
 
 /** Returns `undefined` when the lock was released meanwhile. */
 function readHolder(path: string): Holder | undefined {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (error) {
-    if (isAbsent(error)) return undefined
-    throw error
-  }
+  const text = orAbsent(() => readFileSync(path, 'utf8'))
+  if (text === null) return undefined
   try {
     return JSON.parse(text) as Holder
   } catch {
@@ -97,12 +93,4 @@ function readHolder(path: string): Holder | undefined {
   }
 }
 
-function removeFile(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch (error) {
-    if (!isAbsent(error)) throw error
-  }
-}
-
-const isAbsent = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT'
+const removeFile = (path: string): void => void orAbsent(() => unlinkSync(path))
