@@ -7,6 +7,13 @@ export interface ColumnSecret {
   kind: 'password' | 'secret'
 }
 
+/** Finds the secrets in columns of one kind. */
+export interface ColumnFinder {
+  /** In lower case: a text without any of these has no such columns. */
+  gate: readonly string[]
+  find(text: string): ColumnSecret[]
+}
+
 const passwords = /^(?:.{0,40}[ ._-])?(?:pass(?:wor[dt]|wd|phrase|code)?|pwd|pw|kennwort|senha)s?$/i
 const tokens = /^(?:.{0,40}[ ._-])?(?:token|secret|(?:api|access|secret)[ _-]?key)s?$/i
 

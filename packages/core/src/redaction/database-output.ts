@@ -1,4 +1,10 @@
-import { type ColumnSecret, isColumnSecret, kindOfColumn, kindsOfCells } from './columns.ts'
+import {
+  type ColumnFinder,
+  type ColumnSecret,
+  isColumnSecret,
+  kindOfColumn,
+  kindsOfCells,
+} from './columns.ts'
 import { lineAround, readTable } from './tables.ts'
 
 /** `COPY users (id, password) FROM stdin;`, up to the first row. */
@@ -9,13 +15,14 @@ const record = /^-\[ RECORD \d{1,9} \][-+]{0,2000}\r?\n/gm
 /** Dashes below the titles of columns that are divided by blanks alone. */
 const underline = /\n(?<rule>[ \t]{0,8}-{1,2000}(?: {1,200}-{1,2000}){1,200}) {0,200}(?=\r?\n)/g
 
-/** Finds passwords and tokens in dumps of databases, and in what their clients print besides tables with bars. */
-export function findInDatabaseOutput(text: string): ColumnSecret[] {
-  return [...findInCopies(text), ...findInRecords(text), ...findInUnderlined(text)]
-}
+/** Passwords and tokens in dumps of databases, and in what their clients print besides tables with bars. */
+export const inDatabaseOutput: readonly ColumnFinder[] = [
+  { gate: ['stdin'], find: findInCopies },
+  { gate: ['-[ record '], find: findInRecords },
+  { gate: ['- '], find: findInUnderlined },
+]
 
 function findInCopies(text: string): ColumnSecret[] {
-  if (!/stdin/i.test(text)) return []
   return [...text.matchAll(copy)].flatMap(({ 0: head, index, groups }) => {
     const columns = (groups?.columns ?? '').split(',').map((name) => name.replace(/[\s"]/g, ''))
     return readTable(text, index + head.length, columns, '\t').found
@@ -23,7 +30,6 @@ function findInCopies(text: string): ColumnSecret[] {
 }
 
 function findInRecords(text: string): ColumnSecret[] {
-  if (!text.includes('-[ RECORD ')) return []
   const found: ColumnSecret[] = []
   for (const { 0: head, index } of text.matchAll(record)) {
     for (const { line, at } of linesFrom(text, index + head.length)) {

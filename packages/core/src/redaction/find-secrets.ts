@@ -1,13 +1,14 @@
 import { lazily } from '../text/lazily.ts'
 import { terminalStyles } from '../text/terminal-styles.ts'
 import { type Assigned, assignedReader } from './assignments.ts'
-import { findInDatabaseOutput } from './database-output.ts'
+import type { ColumnFinder } from './columns.ts'
+import { inDatabaseOutput } from './database-output.ts'
 import type { Detector } from './detector.ts'
 import { ofCommands } from './detectors.ts'
-import { type Row, rowFinder } from './gates.ts'
-import { findInInserts } from './inserts.ts'
+import { type Gated, openRows } from './gates.ts'
+import { inInserts } from './inserts.ts'
 import { withoutPlaceholders } from './placeholder.ts'
-import { findInTables } from './tables.ts'
+import { inTables } from './tables.ts'
 
 /** Where a secret stands in a text. */
 export interface Span {
@@ -20,45 +21,56 @@ export interface Span {
 
 /** Returns what finds the secrets of a text by a table, also those that only show without the styles of a terminal. */
 export function secretFinder(table: readonly Detector[]): (text: string) => Span[] {
-  const findPlain = plainFinder(table)
-  const findInAllForms = (text: string): Span[] => [
-    ...findPlain(text),
-    // A shape of its own tells more of a secret than what stands around it.
-    ...findAround(text).map((span) => ({ ...span, row: table.length + span.row })),
-  ]
+  // A shape of its own tells more of a secret than what stands around it.
+  const findPlain = finderOf([...toRows(table), ...inColumns.map((each) => toRow(each, table.length))])
+  const findInLists = (text: string): Span[] =>
+    findBetween(text, itemEnds, ' ', findCommands).map((span) => ({ ...span, row: table.length + span.row }))
+  const findInAllForms = (text: string): Span[] => [...findPlain(text), ...findInLists(text)]
   return (text) => [...findInAllForms(text), ...findBetween(text, terminalStyles, '', findInAllForms)]
 }
 
+type ReadAssigned = (at: number) => Assigned | undefined
+
+/** One way to find secrets. */
+interface Row extends Gated {
+  find(text: string, readAssigned: ReadAssigned): Span[]
+}
+
 /** Returns what finds the secrets of a text as it is read on. */
-function plainFinder(table: readonly Detector[]): (text: string) => Span[] {
+function finderOf(rows: readonly Row[]): (text: string) => Span[] {
   // Made for the first text: most commands never look for a secret.
-  const findRows = lazily(() => rowFinder(table))
+  const findOpen = lazily(() => openRows(rows))
   return (text) => {
     if (text.length < 6) return []
     const readAssigned = assignedReader(text)
-    return findRows()(text).flatMap((row) => findByRow(text, row, readAssigned))
+    return findOpen()(text).flatMap((row) => row.find(text, readAssigned))
   }
 }
 
-function findByRow(text: string, row: Row, readAssigned: (at: number) => Assigned | undefined): Span[] {
+const toRows = (table: readonly Detector[]): Row[] =>
+  table.map((detector, row) => ({
+    gate: detector.gate,
+    ignoresCase: detector.pattern.ignoreCase,
+    find: (text, readAssigned) => findBy(detector, row, text, readAssigned),
+  }))
+
+const toRow = ({ gate, find }: ColumnFinder, row: number): Row => ({
+  gate,
+  ignoresCase: true,
+  find: (text) => find(text).map((span) => ({ ...span, row })),
+})
+
+const inColumns = [...inTables, inInserts, ...inDatabaseOutput]
+const findCommands = finderOf(toRows(ofCommands))
+
+function findBy(detector: Detector, row: number, text: string, readAssigned: ReadAssigned): Span[] {
   const spans: Span[] = []
   const run: Run = { end: 0, judged: 0 }
-  for (const match of text.matchAll(row.pattern)) {
-    const span = secretOf(text, match, row, readAssigned, run)
-    if (span) spans.push({ ...span, kind: row.kind, row: row.row })
+  for (const match of text.matchAll(detector.pattern)) {
+    const span = secretOf(text, match, detector, readAssigned, run)
+    if (span) spans.push({ ...span, kind: detector.kind, row })
   }
   return spans
-}
-
-const findCommands = plainFinder(ofCommands)
-
-/** The secrets of a text as a list of arguments, and in columns. */
-function findAround(text: string): Span[] {
-  const inColumns = [findInTables, findInInserts, findInDatabaseOutput].flatMap((find) => find(text))
-  return [
-    ...findBetween(text, itemEnds, ' ', findCommands),
-    ...inColumns.map((span) => ({ ...span, row: 0 })),
-  ]
 }
 
 /** From one word of a list of arguments to the next, also from the command that it is for: `spawn("psql", ["-h", …`. */
@@ -117,7 +129,7 @@ function secretOf(
   text: string,
   match: RegExpExecArray,
   detector: Detector,
-  readAssigned: (at: number) => Assigned | undefined,
+  readAssigned: ReadAssigned,
   run: Run,
 ): Pick<Span, 'start' | 'end'> | undefined {
   const { follows, accept } = detector

@@ -1,13 +1,12 @@
-import type { Detector } from './detector.ts'
-
-/** A detector with its place in the table. */
-export interface Row extends Detector {
-  row: number
+/** What is worth trying on a text only where that holds one of the gates. */
+export interface Gated {
+  /** In lower case if it ignores case. Empty: every text is worth it. */
+  gate: readonly string[]
+  ignoresCase: boolean
 }
 
-/** Returns what tells which rows of a table are worth trying on a text: those of which it holds a gate. */
-export function rowFinder(table: readonly Detector[]): (text: string) => Row[] {
-  const rows = table.map((detector, row): Row => ({ ...detector, row }))
+/** Returns what tells which of the rows are worth trying on a text. */
+export function openRows<Row extends Gated>(rows: readonly Row[]): (text: string) => Row[] {
   const rowsOf = byGate(rows)
   const findHeld = literalFinder([...rowsOf.keys()])
   const ungated = rows.filter(({ gate }) => gate.length === 0)
@@ -20,7 +19,7 @@ export function rowFinder(table: readonly Detector[]): (text: string) => Row[] {
 }
 
 /** The rows by their gates in lower case. */
-function byGate(rows: readonly Row[]): Map<string, Row[]> {
+function byGate<Row extends Gated>(rows: readonly Row[]): Map<string, Row[]> {
   const rowsOf = new Map<string, Row[]>()
   for (const row of rows) {
     for (const literal of row.gate) {
@@ -33,14 +32,14 @@ function byGate(rows: readonly Row[]): Map<string, Row[]> {
   return rowsOf
 }
 
-/** Whether a text, which holds a gate of the row in some case, holds one in the case that the pattern needs. */
-const isOpen = ({ gate, pattern }: Row, text: string): boolean =>
-  pattern.ignoreCase || gate.some((literal) => text.includes(literal))
+/** Whether a text, which holds a gate of the row in some case, holds one in the case that it needs. */
+const isOpen = ({ gate, ignoresCase }: Gated, text: string): boolean =>
+  ignoresCase || gate.some((literal) => text.includes(literal))
 
-const buckets = 2 ** 14
-/** Of what begins with the three characters at a place of a text. */
-const bucketAt = (text: string, at: number): number =>
-  (text.charCodeAt(at) * 961 + text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2)) % buckets
+const buckets = 2 ** 15
+/** The bucket of the last three characters, by that of those before: of the fourth last one no bit is left. */
+const nextBucket = (bucket: number, text: string, at: number): number =>
+  ((bucket << 5) ^ text.charCodeAt(at)) & (buckets - 1)
 
 /**
  * Returns what finds those of the literals that a text holds. It goes over the text once, however many they are, where
@@ -48,21 +47,23 @@ const bucketAt = (text: string, at: number): number =>
  */
 export function literalFinder(literals: readonly string[]): (text: string) => Set<string> {
   const short = literals.filter((literal) => literal.length < 3)
-  /** The literals that share a bucket. */
+  /** The literals whose first three characters share a bucket. */
   const groups: string[][] = [[]]
   /** Which of the groups is in each bucket: the first one, which is empty, in most. */
   const groupOf = new Uint16Array(buckets)
   for (const literal of literals.filter(({ length }) => length >= 3)) {
-    const bucket = bucketAt(literal, 0)
+    const bucket = [0, 1, 2].reduce((before, at) => nextBucket(before, literal, at), 0)
     if (groupOf[bucket] === 0) groupOf[bucket] = groups.push([]) - 1
     groups[groupOf[bucket] as number]?.push(literal)
   }
   return (text) => {
     const held = new Set(short.filter((literal) => text.includes(literal)))
-    for (let at = 0; at < text.length - 2; at++) {
-      const group = groupOf[bucketAt(text, at)] as number
+    let bucket = 0
+    for (let at = 0; at < text.length; at++) {
+      bucket = nextBucket(bucket, text, at)
+      const group = groupOf[bucket] as number
       if (group === 0) continue
-      for (const literal of groups[group] as string[]) if (text.startsWith(literal, at)) held.add(literal)
+      for (const literal of groups[group] as string[]) if (text.startsWith(literal, at - 2)) held.add(literal)
     }
     return held
   }

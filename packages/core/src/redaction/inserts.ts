@@ -1,4 +1,4 @@
-import { type ColumnSecret, isColumnSecret, kindOfColumn } from './columns.ts'
+import { type ColumnFinder, type ColumnSecret, isColumnSecret, kindOfColumn } from './columns.ts'
 
 /** `INSERT INTO users (name, password) VALUES`, up to the first row. */
 const insert =
@@ -6,8 +6,10 @@ const insert =
 /** A bracket, a comma, a literal, or what stands between these. */
 const part = /[(),]|'(?:[^'\\]|''|\\.){0,4096}'|[^(),']{1,4096}/y
 
-/** Finds passwords and tokens in the rows that SQL inserts, in a column whose name says that it holds them. */
-export function findInInserts(text: string): ColumnSecret[] {
+/** Passwords and tokens in the rows that SQL inserts, in a column whose name says that it holds them. */
+export const inInserts: ColumnFinder = { gate: ['values'], find: findInInserts }
+
+function findInInserts(text: string): ColumnSecret[] {
   const found: ColumnSecret[] = []
   for (const { 0: head, index, groups } of text.matchAll(insert)) {
     const kinds = (groups?.columns ?? '')

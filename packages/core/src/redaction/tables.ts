@@ -1,4 +1,4 @@
-import { type ColumnSecret, isColumnSecret, kindsOfCells } from './columns.ts'
+import { type ColumnFinder, type ColumnSecret, isColumnSecret, kindsOfCells } from './columns.ts'
 
 /** The heading of a table in markdown, or as databases print it, and the line below it. */
 const ruledHeading =
@@ -9,13 +9,16 @@ const rule = /^[-─:|+┼├┤ \t\r]+$/
 const separatedHeading =
   /(?:pass(?:wor[dt]|wd|phrase|code)?|pwd|pw|kennwort|senha|token|secret|key|value)s?["']?(?:[ ]?[,;\t]|(?<=[,;\t][\w "'-]{1,48})(?=\r?$))/gim
 
-/** Finds passwords and tokens in tables of markdown, databases and CSV, in a column whose heading promises them. */
-export function findInTables(text: string): ColumnSecret[] {
-  return [...findInRuled(text), ...findInSeparated(text)]
-}
+/** Passwords and tokens in tables of markdown, databases and CSV, in a column whose heading promises them. */
+export const inTables: readonly ColumnFinder[] = [
+  { gate: ['|', '│'], find: findInRuled },
+  {
+    gate: ['pass', 'pwd', 'pw', 'kennwort', 'senha', 'token', 'secret', 'key', 'value'],
+    find: findInSeparated,
+  },
+]
 
 function findInRuled(text: string): ColumnSecret[] {
-  if (!/[|│]/.test(text)) return []
   const found: ColumnSecret[] = []
   let end = 0
   for (const { 0: head, index, groups } of text.matchAll(ruledHeading)) {
