@@ -136,6 +136,18 @@ describe('drain', () => {
     expect(told.map(({ kind }) => kind)).toEqual(['queued'])
   })
 
+  it('keeps a write while nobody can look at what stands there', async () => {
+    const { memory, fallback, failWith, time } = openFailing()
+    failWith(MemoryErrorCode.UNAVAILABLE)
+    await fallback.writeWithDegradation('long-term', 'key', 1)
+    failWith(MemoryErrorCode.SEARCH_FAILED)
+    expect(await fallback.drain()).toMatchObject({ waiting: 1, dead: 0 })
+    failWith(null)
+    time.advance(1000)
+    expect(await fallback.drain()).toMatchObject({ written: 1 })
+    expect(await memory.read('long-term', 'key')).toBe(1)
+  })
+
   it('leaves the writes of other namespaces in a queue that they share', async () => {
     const { memory, fallback, queue } = openFailing()
     const write = { scope: 'long-term', key: 'key', queuedAt: 0 } as const

@@ -145,7 +145,7 @@ async function setAside(
   const { queue } = drain
   // A memory that was closed meanwhile says nothing about the write.
   if (!isMemoryError(error) || error.code === MemoryErrorCode.CLOSED) throw error
-  const dead = !isPassing(error) && error.code !== MemoryErrorCode.QUOTA_EXCEEDED && !lacksKey(item, error)
+  const dead = !maySucceedLater(item, error)
   // What this write would have replaced is still ours for the next one.
   const next = dead && item.follows !== undefined ? await findNext() : undefined
   if (next) {
@@ -162,6 +162,13 @@ async function setAside(
   if (dead) drain.onDead(item, error)
   return dead ? 'dead' : 'waiting'
 }
+
+/** There may be room later, and where the look at what stands there failed, the write itself was not tried. */
+const maySucceedLater = (item: QueueItem, error: MemoryError): boolean =>
+  isPassing(error) ||
+  error.code === MemoryErrorCode.QUOTA_EXCEEDED ||
+  error.code === MemoryErrorCode.SEARCH_FAILED ||
+  lacksKey(item, error)
 
 /** Whether a write is to be encrypted and there is no key for it here: who drains the queue next may have one. */
 const lacksKey = ({ options }: QueueItem, { code }: MemoryError): boolean =>
