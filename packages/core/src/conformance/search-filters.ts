@@ -95,6 +95,7 @@ export const searchFilters: Theme = {
       const deep = (depth: number): JsonObject => (depth === 0 ? { a: 1 } : { $not: deep(depth - 1) })
       const bad: unknown[] = [
         { v: { $regex: 'x' } },
+        { v: { $gte: 1, lessThan: 5 } },
         { $where: 'x' },
         { v: { in: 'a' } },
         { v: { exists: 'yes' } },

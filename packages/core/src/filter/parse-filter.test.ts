@@ -46,6 +46,18 @@ describe('parseFilter', () => {
       expect(() => parseFilter(filters)).toThrow(`${path} is undefined`)
   })
 
+  it('takes no operator that it does not know beside one with a $ for an equality', () => {
+    for (const [operand, name] of [
+      [{ $gte: 1, lessThan: 5 }, 'lessThan'],
+      [{ lessThan: 5, $gte: 1 }, 'lessThan'],
+      [{ gte: 1, $less: 5 }, '$less'],
+    ] as const)
+      expect(problemWith({ n: operand })).toBe(`filters.n.${name} is not a known operator`)
+    const pair = { $gte: 1, lessThan: 5 }
+    expect(parseFilter({ n: { eq: pair } })).toMatchObject({ operator: 'eq', operand: pair })
+    expect(parseFilter({ n: { gte: 1, lessThan: 5 } })).toMatchObject({ operator: 'eq' })
+  })
+
   it('reads a plain value as equality and an object of operators as conditions', () => {
     expect(parseFilter({ a: 1 })).toEqual({ kind: 'compare', path: ['a'], operator: 'eq', operand: 1 })
     expect(parseFilter({ 'a.b': { gte: 1 } })).toEqual({

@@ -14,7 +14,8 @@ const operators: ReadonlySet<string> = new Set([...comparisons, 'elemMatch', 'no
  * - `{ outcome: 'success' }` equality with any JSON value; `{ 'goal.kind': 'deploy' }` a dotted path, whose
  *   numeric parts index arrays
  * - `{ successRate: { gte: 0.8, lt: 1 } }` operators, all of which must hold: `eq ne gt gte lt lte in nin
- *   exists contains overlap elemMatch not`, each also with a leading `$`
+ *   exists contains overlap elemMatch not`, each also with a leading `$`, beside which each name
+ *   must be an operator
  * - `{ $or: [ … ] }`, `{ $and: [ … ] }`, `{ $not: { … } }`, also without `$` when the operand has that shape
  *
  * A path is looked up in the value; when the value has no such member, in the entry's metadata. A filter has at most
@@ -97,15 +98,15 @@ function checkOperand(operator: string, operand: JsonValue, at: string): JsonVal
   return operand
 }
 
-/** True when every member is an operator; an unknown `$name` is an error rather than an equality. */
+/** True when every member is an operator. An unknown `$name`, or a name beside a `$name`, is no equality but an error. */
 function isOperatorObject(operand: JsonValue, at: string): operand is JsonObject {
   if (!isJsonObject(operand)) return false
   const names = Object.keys(operand)
-  for (const name of names) {
-    if (name.startsWith('$') && !operators.has(name.slice(1)))
-      fail(`${at}.${name}`, 'is not a known operator')
-  }
-  return names.length > 0 && names.every((name) => operators.has(name.replace(/^\$/, '')))
+  const others = names.filter((name) => !operators.has(name.replace(/^\$/, '')))
+  const marked = names.find((name) => name.startsWith('$'))
+  const unknown = others.find((name) => name.startsWith('$') || marked !== undefined)
+  if (unknown !== undefined) fail(`${at}.${unknown}`, 'is not a known operator')
+  return names.length > 0 && others.length === 0
 }
 
 function logicalOperator(name: string, operand: unknown): 'and' | 'or' | 'not' | undefined {
