@@ -18,7 +18,7 @@ export interface HubOptions<Schemas extends ValueSchemas = ValueSchemas> extends
 }
 
 export interface CallOptions {
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /** The hub as an agent sees it. All failures are `MemoryError`s; once it is closed, every call fails with CLOSED. */

@@ -69,3 +69,13 @@ export async function inferred(): Promise<void> {
 export function assignable(typed: MemoryManager<{ working: { goal: Goal } }>): MemoryManager {
   return typed
 }
+
+export async function lists(
+  memory: MemoryManager,
+  tags: readonly string[],
+  vector: readonly number[],
+): Promise<void> {
+  await memory.write('working', 'key', 1, { tags, embedding: vector })
+  await memory.search('working', { tags, embedding: vector })
+  await memory.clear('working', { tags })
+}

@@ -156,13 +156,13 @@ export interface WriteOptions {
   /** Default true. With `false` the value is not found by text or embedding, only by key, tags and filters. */
   index?: boolean
   /** At most 256, each of at most 256 characters. */
-  tags?: string[]
+  tags?: readonly string[]
   /** For example `playbook`. Default: the value's own string member `type`, if it has one. */
   type?: string
   /** What to find the value by, instead of its own strings. */
   text?: string
   /** A vector of the value made by the caller, of at most 16,000 numbers; needs a store that keeps vectors. */
-  embedding?: number[]
+  embedding?: readonly number[]
 }
 
 export interface ReadOptions {
@@ -214,9 +214,9 @@ export interface SearchQuery {
   /** Conditions on the value's members and on metadata; see `parseFilter` for the language. */
   filters?: Record<string, unknown>
   /** A vector to be near to, of at most 16,000 numbers. */
-  embedding?: number[]
+  embedding?: readonly number[]
   /** Tags that an entry must all carry. */
-  tags?: string[]
+  tags?: readonly string[]
 }
 
 export interface SearchOptions {
@@ -299,7 +299,7 @@ export interface ClearFilter {
   /** Entries last written before this time. */
   olderThan?: number
   /** Entries that carry all of these tags. */
-  tags?: string[]
+  tags?: readonly string[]
   type?: string
 }
 

@@ -65,7 +65,7 @@ export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchema
    * The key for `encrypt: true`: one AES-256 key of 32 bytes, or a ring of named keys of which one is current.
    * A value whose key is lost can never be read again.
    */
-  encryptionKey?: Uint8Array | KeyRing
+  encryptionKey?: Uint8Array | KeyRing | undefined
   /** Caches entries of stores that have stamps; for example `createMemoryCache` of `@recall/core/protocol`. */
   cache?: MemoryCache
   clock?: Clock

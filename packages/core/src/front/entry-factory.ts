@@ -68,7 +68,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
       const checked = toJson(checkWritten(schemas, scope, key, value), address)
       if (isEnvelope(checked)) throw looksSealed(address)
       const { text: ownText = null, type = null, tags = [] } = wanted
-      const clean = redactor(address, { value: checked, text: ownText, type, tags })
+      const clean = redactor(address, { value: checked, text: ownText, type, tags: [...tags] })
       checkKept(schemas, scope, key, clean.value)
       const isSealed = wanted.encrypt === true && sealer !== undefined
       // Words and vectors would give away what the ciphertext hides.

@@ -38,7 +38,7 @@ export interface FallbackOptions {
   /** What to do with secrets in queued values, tags, types and texts: as the memory does. Default `redact`. */
   redact?: RedactPolicy
   /** Seals queued values that ask for encryption; without it such writes are not queued. */
-  encryptionKey?: Uint8Array | KeyRing
+  encryptionKey?: Uint8Array | KeyRing | undefined
   clock?: Clock
 }
 

@@ -3,7 +3,7 @@ import { queryOf } from './query-text.ts'
 
 /** The situation of an agent. Only the parts that are given are searched by. */
 export interface Situation {
-  tags?: string[]
+  tags?: readonly string[]
   /** In words. */
   description?: string
   /** Conditions that one element of a pattern's `preconditions` meets, in the language of filters. */
@@ -49,7 +49,7 @@ export function createPatternMatcher(
 ): PatternMatcher {
   const { embed, weights = patternWeights, limit = 10 } = options
 
-  const byTags = async (given: string[]): Promise<Scored[]> => {
+  const byTags = async (given: readonly string[]): Promise<Scored[]> => {
     const tags = [...new Set(given)]
     // A filter on `tags` would look at the member of that name where a value has one.
     const pages = await Promise.all(

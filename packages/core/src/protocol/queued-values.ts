@@ -58,7 +58,7 @@ export function createQueuedValues(policy: QueuedValuesOptions): QueuedValues {
       const { text = null, type = null, tags = [] } = options ?? {}
       const checked = toJson(checkWritten(schemas, address.scope, address.key, value), address)
       if (isEnvelope(checked)) throw looksSealed(address)
-      const clean = redactor(address, { value: checked, text, type, tags })
+      const clean = redactor(address, { value: checked, text, type, tags: [...tags] })
       checkKept(schemas, address.scope, address.key, clean.value)
       return {
         ...address,
