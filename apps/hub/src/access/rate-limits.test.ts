@@ -54,7 +54,7 @@ it('tells what is left of each window and when it begins anew, and which one is 
   expect((await ofAddress('a')).RateLimit).toBe('"minute";r=0;t=59, "hour";r=1;t=3599, "90s";r=7;t=89')
   expect(await errorOf(ofAddress('a'))).toMatchObject({
     code: MemoryErrorCode.RATE_LIMITED,
-    message: 'too many requests: the limit for a minute is reached, try again in 59 seconds',
+    message: 'too many requests: the limit of a minute is reached, try again in 59 seconds',
     retryAfterMs: 58_500,
     details: { policies: ['minute'], headers: { RateLimit: '"minute";r=0;t=59' } },
   })
@@ -64,6 +64,17 @@ it('tells what is left of each window and when it begins anew, and which one is 
   expect(await errorOf(ofAddress('a'))).toMatchObject({
     details: { policies: ['hour'], headers: { RateLimit: '"minute";r=0;t=60, "hour";r=0;t=3540' } },
   })
+})
+
+it.each([
+  [3600, 'an hour'],
+  [86_400, 'a day'],
+  [90, '90s'],
+])('says which limit is reached: of %d seconds', async (seconds, span) => {
+  const { ofAddress } = createLimits(registering([{ requests: 1, seconds }]).limits, inMemory)
+  await ofAddress('a')
+  const message = `too many requests: the limit of ${span} is reached, try again in ${seconds} seconds`
+  expect(await errorOf(ofAddress('a'))).toMatchObject({ message })
 })
 
 it('counts each tier, each kind of request and private memory by limits of their own', async () => {

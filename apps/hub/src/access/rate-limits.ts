@@ -160,10 +160,13 @@ function sharedLimiter(
 
 const exceeded = (name: string, { msBeforeNext }: RateLimiterRes, headers: LimitHeaders): MemoryError =>
   new MemoryError(
-    `too many requests: the limit for a ${name} is reached, try again in ${Math.ceil(msBeforeNext / 1000)} seconds`,
+    `too many requests: the limit of ${spanOf[name] ?? name} is reached, try again in ${Math.ceil(msBeforeNext / 1000)} seconds`,
     MemoryErrorCode.RATE_LIMITED,
     { retryAfterMs: msBeforeNext, details: { policies: [name], headers } },
   )
+
+/** A window in a sentence; one of another length is called by its seconds there, too. */
+const spanOf: Record<string, string> = { minute: 'a minute', hour: 'an hour', day: 'a day' }
 
 const nameOf = (seconds: number): string =>
   ({ 60: 'minute', 3600: 'hour', 86400: 'day' })[seconds] ?? `${seconds}s`
