@@ -396,6 +396,23 @@ describe('the rest', () => {
     expect(readdirSync(shell.root)).toEqual(['notes.txt'])
   })
 
+  it('tells by the doctor that the folder itself is missing, and makes none', async () => {
+    const shell = createShell()
+    const root = join(shell.root, 'away')
+    expect(await shell.run('doctor', '--root', root)).toEqual({
+      code: 1,
+      out: `wrong   folder: ${root} does not exist\n        → check that its disk is mounted, or run 'recall init' for a new one\n`,
+      err: '',
+    })
+    const { code, out } = await shell.run('doctor', '--root', root, '--json')
+    expect(code).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({
+      healthy: false,
+      findings: [{ check: 'folder', ok: false, message: `${root} does not exist` }],
+    })
+    expect(readdirSync(shell.root)).toEqual([])
+  })
+
   it('reads a memory that has no more than a window, or lies where its settings say', async () => {
     const shell = createShell()
     writeFileSync(join(shell.root, 'EPHEMERAL.md'), 'Ask about the pool.\n')

@@ -57,11 +57,14 @@ const lines = (problems: readonly string[]): string =>
   problems.map((problem) => `\n          ${problem}`).join('')
 
 function missingMemory(io: Io, root: string, options: RootOptions): Finding | null {
-  if (!existsSync(root) || holdsMemory(root, options)) return null
-  const remedy = isAway(io, root)
-    ? remedyWhereAway
-    : "name the folder of one with --root, or run 'recall init'"
-  return { check: 'folder', ok: false, message: `there is no memory in ${root}`, remedy }
+  if (holdsMemory(root, options)) return null
+  const isThere = existsSync(root)
+  const message = isThere ? `there is no memory in ${root}` : `${root} does not exist`
+  const remedy =
+    isThere && !isAway(io, root)
+      ? "name the folder of one with --root, or run 'recall init'"
+      : remedyWhereAway
+  return { check: 'folder', ok: false, message, remedy }
 }
 
 /** A root cannot be opened while it does not say, or not rightly, where things lie in it. */
