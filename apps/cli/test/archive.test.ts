@@ -144,6 +144,8 @@ describe('archive', () => {
     const { code, err } = await shell.run('archive', path)
     expect(code).toBe(2)
     expect(err).toContain('is no transcript that Recall can read')
+    for (const format of ['Qwen Code chat', 'opencode.db#<id>', 'conversations.json#<id>', '## User'])
+      expect(err).toContain(format)
     expect(readdirSync(join(shell.root, 'memory/conversations'))).toEqual([])
   })
 

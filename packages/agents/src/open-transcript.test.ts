@@ -239,7 +239,9 @@ it('refuses a file in no known format, and names the formats', async () => {
     const path = await temporaryFile('file.md', text)
     await expect(openTranscript(path)).rejects.toMatchObject({
       code: 'MEMORY_INVALID_INPUT',
-      message: expect.stringMatching(/Claude Code.*JSON Lines.*markdown/),
+      message: expect.stringMatching(
+        /Claude Code.*opencode\.db#<id>.*conversations\.json#<id>.*JSON Lines.*markdown/,
+      ),
       details: { path },
     })
   }

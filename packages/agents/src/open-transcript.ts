@@ -8,7 +8,11 @@ import { isJson, splitAddress } from './reading/one-of-many.ts'
 import { openFile } from './reading/open-file.ts'
 import { readJsonDocument } from './reading/read-json-document.ts'
 
-const exportFormats = ['conversations.json of an export of claude.ai or ChatGPT']
+/** Those of which a file holds many. */
+const formatsOfMany = [
+  'a session in the database of OpenCode, as opencode.db#<id>',
+  'conversations.json of an export of claude.ai or ChatGPT, one conversation as conversations.json#<id>',
+]
 
 /**
  * Opens a transcript in any format that Recall understands. The content decides, not the file's name. `<file>#<id>`,
@@ -30,7 +34,7 @@ export async function openTranscript(path: string): Promise<Conversation> {
   const conversation = host === null ? await openNeutralTranscript(path) : await host.read(path)
   if (conversation !== null) return conversation
   if (await isUtf16(path)) throw utf16(path)
-  const formats = [...hostFormats.map((format) => format.name), ...exportFormats, ...neutralFormats]
+  const formats = [...hostFormats.map((format) => format.name), ...formatsOfMany, ...neutralFormats]
   throw new MemoryError(
     `${path} is no transcript that Recall can read. It understands: ${formats.join('; ')}`,
     MemoryErrorCode.INVALID_INPUT,
