@@ -247,6 +247,8 @@ describe('hostile input', () => {
     ['password: hunter2 in a.ts', '[removed: password]'],
     ['hunter2 — the password: hunter2', '[removed: password]'],
     ['root:12345 — password: 12345', '[removed: password]'],
+    ['in `src/a.ts:3`: password: hunter2', '[removed: password]'],
+    ['the password: `hunter2`', '[removed: password]'],
   ])('keeps the file that stands before a secret: %s', async (evidence, kept) => {
     const { echoes } = await open()
     await echoes.add('reviewer', entryOf({ evidence }))

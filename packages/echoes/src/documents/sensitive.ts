@@ -18,8 +18,11 @@ const patterns: { kind: string; pattern: RegExp; unless?: RegExp }[] = [
   },
 ]
 
-/** The place with which evidence begins: in backticks, or the path of a file, with its lines if any. */
-const placeNamed =
+/**
+ * The place with which evidence begins: in backticks, or the path of a file, with its lines if any. What stands in
+ * backticks further on may be the secret itself.
+ */
+const placeAtStart =
   /^(?:`[^`]+`|(?:[\w.@+-]{0,64}\/){0,32}[\w.@+-]{0,64}\.[A-Za-z]{1,12}(?::\d{1,7}(?:-\d{1,7})?)?(?=[\s,;:]|$))/
 
 /** The kinds of sensitive data in a text. E-mail addresses are allowed when the subject is e-mail. */
@@ -29,8 +32,8 @@ function sensitiveKinds(text: string, subject: string): string[] {
 }
 
 /**
- * Removes sensitive data from an entry. Sensitive evidence is reduced to the place that it names; elsewhere only the
- * secrets themselves are replaced.
+ * Removes sensitive data from an entry. Sensitive evidence is reduced to the place with which it begins; elsewhere
+ * only the secrets themselves are replaced.
  *
  * @returns the kinds of removed data, and the block, which has no `entry` if it is not a valid one any more
  */
@@ -41,7 +44,7 @@ export function withoutSecrets(block: EchoBlock): { block: EchoBlock; stripped: 
   const stripped = new Set(sensitiveKinds(evidence, subject))
   let clean = block
   if (stripped.size > 0) {
-    const place = placeNamed.exec(evidence)?.[0] ?? ''
+    const place = placeAtStart.exec(evidence)?.[0] ?? ''
     const kept = sensitiveKinds(place, subject).length === 0 && place !== '' ? `${place} — ` : ''
     clean = withFields(block, { evidence: kept + removedMark(stripped) })
   }
