@@ -235,7 +235,7 @@ export interface SearchOptions {
    * Default 0; needs a text.
    *
    * About half of the answers with a confidence of 0.5 have the evidence among their first five matches. With
-   * meaning, 0.2 refused 3 to 23 % of the questions about conversations whose evidence was missing, and cost the others
+   * meaning, 0.2 refused 8 to 21 % of the questions about conversations whose evidence was missing, and cost the others
    * up to 3 points of recall; of short facts 55 %, at a cost of 10 (`docs/decisions/0015-confidence.md`). A page beyond
    * the first ten matches, or in another order than best first, takes two searches.
    */
