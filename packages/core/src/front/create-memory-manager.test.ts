@@ -345,6 +345,35 @@ describe('createMemoryManager', () => {
     expect(open).toThrow(message)
   })
 
+  it.each([
+    ['model', ''],
+    ['dimensions', 0],
+    ['dimensions', Number.NaN],
+    ['dimensions', 16_001],
+    ['maxTokens', 0.5],
+    ['maxBatch', 0],
+    ['maxBatch', Number.NaN],
+  ])('refuses an embedder with a wrong %s: %s', (member, value) => {
+    const embedder = { ...createConceptEmbedder(), [member]: value }
+    const open = (): unknown => createMemoryManager({ stores: createInMemoryStore(), embedder })
+    expect(open).toThrow(expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }))
+    expect(open).toThrow(new RegExp(`^options.embedder.${member}: `))
+  })
+
+  it('takes an embedder whose members are those of its class', () => {
+    class Concepts {
+      embed = createConceptEmbedder().embed
+      get model() {
+        return 'm'
+      }
+      get dimensions() {
+        return 16_000
+      }
+    }
+    const embedder = new Concepts()
+    expect(() => createMemoryManager({ stores: createInMemoryStore(), embedder })).not.toThrow()
+  })
+
   it('refuses a namespace that is no key', () => {
     expect(() => createMemoryManager({ stores: createInMemoryStore(), namespace: '' })).toThrow('namespace')
   })

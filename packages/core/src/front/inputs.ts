@@ -92,9 +92,19 @@ const valueSchemasSchema = z.partialRecord(
 
 const aFunction = z.optional(z.custom((given) => typeof given === 'function', 'must be a function'))
 const withMethod = (name: string, message: string) =>
-  z.optional(
-    z.custom((given) => typeof (given as Record<string, unknown> | null)?.[name] === 'function', message),
-  )
+  z.custom((given) => typeof (given as Record<string, unknown> | null)?.[name] === 'function', message)
+const atLeastOne = z.int().check(z.positive('must be above 0'))
+
+/** What is known of an embedder before it embeds: of no texts at once, for example, it would never make an end. */
+const embedderSchema = z.pipe(
+  withMethod('embed', 'must be an embedder, such as those of @recall/embeddings'),
+  z.object({
+    model: z.string().check(z.minLength(1, 'must name the space of its vectors')),
+    dimensions: atLeastOne.check(z.maximum(maxDimensions)),
+    maxTokens: z.optional(atLeastOne),
+    maxBatch: z.optional(atLeastOne),
+  }),
+)
 
 /**
  * Of `createMemoryManager`: an option of another name would be a wish that nobody heard. Stores and keys are checked
@@ -103,13 +113,13 @@ const withMethod = (name: string, message: string) =>
 export const managerOptionsSchema = z.strictObject({
   stores: z.optional(z.unknown()),
   namespace: z.optional(keySchema),
-  embedder: withMethod('embed', 'must be an embedder, such as those of @recall/embeddings'),
+  embedder: z.optional(embedderSchema),
   schemas: z.optional(valueSchemasSchema),
   redact: z.optional(redactPolicySchema),
   onRedaction: aFunction,
   policies: z.optional(policiesSchema),
   encryptionKey: z.optional(z.unknown()),
-  cache: withMethod('get', 'must be a cache, such as that of createMemoryCache'),
+  cache: z.optional(withMethod('get', 'must be a cache, such as that of createMemoryCache')),
   clock: aFunction,
 })
 
@@ -202,7 +212,6 @@ export const tokenBudgetSchema = z.union(
   'must be a number of tokens, or Infinity for no limit',
 )
 
-const atLeastOne = z.int().check(z.positive('must be above 0'))
 /** Of `createMemoryCache`. */
 export const cacheOptionsSchema = z.strictObject({
   maxBytes: z.optional(atLeastOne),
