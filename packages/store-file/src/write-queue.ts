@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { MemoryError, MemoryErrorCode, memoryScopes } from '@recall/core'
 import { orAbsent } from '@recall/core/process'
-import { type QueueItem, queueCapacity, queueIsFull, type WriteQueue } from '@recall/core/protocol'
+import { parseQueueCapacity, type QueueItem, queueIsFull, type WriteQueue } from '@recall/core/protocol'
 import * as z from 'zod/mini'
 import { anyJson } from './documents/any-json.ts'
 import { createFile, removeFile, replaceFile, sweepLeftovers } from './files/atomic-write.ts'
@@ -42,10 +42,14 @@ const itemSchema = z.object({
 /**
  * A queue of writes as files, one each, which are synced before a write counts as queued: it survives a killed
  * process and a power cut. Several processes may share the folder; one at a time drains it.
+ *
+ * @throws MemoryError INVALID_INPUT when the folder is no path, or the capacity no whole number of at least 1
  */
 export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQueue> {
-  const { capacity = queueCapacity, fileSystem = defaultFileSystem } = options
-  const folder = resolve(options.folder)
+  // First, because a program without types may give no options.
+  const folder = placeOf(options?.folder)
+  const { fileSystem = defaultFileSystem } = options
+  const capacity = parseQueueCapacity(options.capacity)
   const openDatabase = await loadSqlite()
   ensureFolder(fileSystem, folder, onlyUser)
   let lock: Database | undefined
@@ -135,6 +139,15 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
       lock = undefined
     },
   }
+}
+
+/** An empty path, of a setting that is not set, would be the folder in which the program happens to run. */
+function placeOf(folder: string): string {
+  if (typeof folder === 'string' && folder !== '') return resolve(folder)
+  throw new MemoryError(
+    'folder is the path of the folder of the queue, as a text that is not empty (a URL becomes one by fileURLToPath)',
+    MemoryErrorCode.INVALID_INPUT,
+  )
 }
 
 const noHardLinks = (folder: string): MemoryError =>

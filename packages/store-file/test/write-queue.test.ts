@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { thisProcess } from '@recall/core/process'
 import { expect, it } from 'vitest'
 import { defaultFileSystem } from '../src/files/file-system.ts'
-import { openWriteQueue } from '../src/write-queue.ts'
+import { openWriteQueue, type WriteQueueOptions } from '../src/write-queue.ts'
 import { isPosix } from './platform.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
@@ -205,6 +205,21 @@ it('is bounded', async () => {
   await expect(queue.append(write('c'))).rejects.toMatchObject({ code: 'MEMORY_QUOTA_EXCEEDED' })
   expect(await queue.items()).toHaveLength(2)
   await queue.close()
+})
+
+it.each([
+  [undefined, /^folder is the path/],
+  [{}, /^folder is the path/],
+  [{ folder: '' }, /^folder is the path/],
+  [{ folder: 5 }, /^folder is the path/],
+  [{ folder: 'queue', capacity: Number.NaN }, /^capacity is the number of writes/],
+  [{ folder: 'queue', capacity: 0 }, /^capacity is the number of writes/],
+])('is not opened with %o', async (options, message) => {
+  const opening = openWriteQueue(options as WriteQueueOptions)
+  await expect(opening).rejects.toMatchObject({
+    code: 'MEMORY_INVALID_INPUT',
+    message: expect.stringMatching(message),
+  })
 })
 
 it('names a file that is no queued write', async () => {

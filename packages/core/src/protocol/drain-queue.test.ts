@@ -467,3 +467,9 @@ it('a queue in memory runs one section at a time, also after one that failed, an
   value.n = 2
   expect(await queue.items()).toMatchObject([{ value: { n: 1 } }])
 })
+
+it.each([0, 1.5, Number.NaN, '5'])('a queue in memory is not made for %s writes', (capacity) => {
+  expect(() => createInMemoryQueue({ capacity: capacity as number })).toThrow(
+    expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }),
+  )
+})

@@ -54,6 +54,7 @@ export type {
 export { updateEntry } from './update-entry.ts'
 export {
   createInMemoryQueue,
+  parseQueueCapacity,
   type QueuedWrite,
   type QueueItem,
   queueCapacity,

@@ -49,6 +49,15 @@ export interface WriteQueue {
 /** Most writes that a queue keeps. */
 export const queueCapacity = 10_000
 
+/** @throws MemoryError INVALID_INPUT unless it is a whole number of at least 1 */
+export function parseQueueCapacity(capacity: number = queueCapacity): number {
+  if (Number.isInteger(capacity) && capacity >= 1) return capacity
+  throw new MemoryError(
+    `capacity is the number of writes that may wait, a whole number of at least 1, not ${capacity}`,
+    MemoryErrorCode.INVALID_INPUT,
+  )
+}
+
 /** The error of `append` when as many writes wait as the queue may hold. */
 export const queueIsFull = (capacity: number): MemoryError =>
   new MemoryError(
@@ -57,8 +66,13 @@ export const queueIsFull = (capacity: number): MemoryError =>
     { details: { capacity } },
   )
 
-/** A queue in this process's memory, for tests and for stores that do not outlive the process either. */
-export function createInMemoryQueue({ capacity = queueCapacity } = {}): WriteQueue {
+/**
+ * A queue in this process's memory, for tests and for stores that do not outlive the process either.
+ *
+ * @throws MemoryError INVALID_INPUT when the capacity is no whole number of at least 1
+ */
+export function createInMemoryQueue(options: { capacity?: number } = {}): WriteQueue {
+  const capacity = parseQueueCapacity(options.capacity)
   const items = new Map<number, QueueItem>()
   let last = 0
   let busy = false
