@@ -35,6 +35,7 @@ export interface EmbeddedDatabase {
   database: Database
   /** A dump of all data, from which another database can start. */
   dump(): Promise<Blob>
+  /** Closes it once, however often it is called. */
   close(): Promise<void>
 }
 
@@ -101,15 +102,13 @@ async function start(engine: Engine, release: () => void, prepare = () => {}): P
     await engine.close()
     throw error
   }
+  let closing: Promise<void> | undefined
   return {
     database,
     dump: () => engine.dumpDataDir('none'),
-    async close() {
-      try {
-        await engine.close()
-      } finally {
-        release()
-      }
+    close() {
+      closing ??= engine.close().finally(release)
+      return closing
     },
   }
 }

@@ -70,6 +70,16 @@ describe('an embedded database', () => {
     await memory.close()
   })
 
+  it('closes once, however often it is told to, and lets go of its folder', async () => {
+    const folder = temporaryFolder()
+    const { close } = await openPglite({ folder, template: await template() })
+    await Promise.all([close(), close()])
+    const again = await openPglite({ folder })
+    await close()
+    expect(await refusal(() => openPglite({ folder }))).toBe(MemoryErrorCode.CONFLICT)
+    await again.close()
+  })
+
   it('indexes vectors in full precision, also where an earlier version did so in half', async () => {
     const { database, close } = await openPglite({ template: await template() })
     const indexed = async (): Promise<string | undefined> => {
