@@ -136,6 +136,15 @@ it.each([Number.POSITIVE_INFINITY, 10_000 / 3])('may wait for an answer for %d m
   expect(await lmWith(fetch, { timeoutMs }).complete(request)).toBe('answer')
 })
 
+it.each([Number.NaN, -1, '5'])('is not made to wait for an answer for %s ms', (timeoutMs) => {
+  expect(() => lmWith(globalThis.fetch, { timeoutMs: timeoutMs as number })).toThrow(
+    expect.objectContaining({
+      code: 'MEMORY_INVALID_INPUT',
+      message: expect.stringMatching(/^timeoutMs must be a number of milliseconds/),
+    }),
+  )
+})
+
 it('says when the server is unreachable, slow or answers something else', async () => {
   const refused = lmWith(async () => {
     throw new TypeError('fetch failed')

@@ -7,7 +7,7 @@ import {
   retryAfterOf,
 } from '@recall/core'
 import * as z from 'zod/mini'
-import { longestTimer } from './options.ts'
+import { longestTimer, parseTimeout } from './options.ts'
 
 export interface OpenAiCompatibleOptions {
   /** URL up to and including the version, for example `http://localhost:11434/v1`. */
@@ -30,11 +30,12 @@ const completion = z.object({
  * A language model behind the chat completions API, hosted or local. Errors name the host and the status, but
  * never the key or the conversation.
  *
- * @throws MemoryError INVALID_INPUT when the base URL is not a URL, or holds a password. `complete` throws
- * UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED, INVALID_INPUT, UNAVAILABLE or TIMEOUT
+ * @throws MemoryError INVALID_INPUT when the base URL is not a URL, or holds a password, or `timeoutMs` is no number.
+ * `complete` throws UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED, INVALID_INPUT, UNAVAILABLE or TIMEOUT
  */
 export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider {
-  const { model, apiKey, fetch = globalThis.fetch, timeoutMs = 30_000 } = options
+  const { model, apiKey, fetch = globalThis.fetch } = options
+  const timeoutMs = parseTimeout('timeoutMs', options.timeoutMs ?? 30_000)
   const url = endpoint(options.baseUrl)
   let knowsJsonMode = true
 

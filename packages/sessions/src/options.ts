@@ -1,6 +1,8 @@
 import {
+  type Clock,
   type ContentBlock,
   type Conversation,
+  type LmProvider,
   MemoryError,
   MemoryErrorCode,
   type Message,
@@ -20,6 +22,30 @@ export function parseMaxEntries(maxEntries: number = defaultMaxEntries): number 
 export function parsePartSize(partSize: number = defaultPartSize): number {
   return wholeNumber('partSize', partSize, 1, Number.MAX_SAFE_INTEGER)
 }
+
+/** @throws MemoryError INVALID_INPUT unless it is a number, 0 or more, such as `Infinity` for any time */
+export function parseTimeout(name: string, timeoutMs: number): number {
+  if (typeof timeoutMs === 'number' && timeoutMs >= 0) return timeoutMs
+  throw wrongOption(name, `must be a number of milliseconds, 0 or more, not ${timeoutMs}`)
+}
+
+/** Before anything is archived: a wrong one would show only where a model is asked, or a message has no time. */
+export function checkArchiveOptions(options: {
+  lm?: LmProvider
+  lmTimeoutMs?: number
+  undated?: number
+  clock?: Clock
+}): void {
+  const { lm, lmTimeoutMs, undated, clock } = options
+  if (lm !== undefined && typeof lm?.complete !== 'function')
+    throw wrongOption('lm', 'must be a model with a function complete, such as that of openAiCompatibleLm')
+  if (lmTimeoutMs !== undefined) parseTimeout('lmTimeoutMs', lmTimeoutMs)
+  if (undated !== undefined && !isTime(undated))
+    throw wrongOption('undated', `must be a time in milliseconds since 1970, not ${undated}`)
+  if (clock !== undefined && typeof clock !== 'function') throw wrongOption('clock', 'must be a function')
+}
+
+const isTime = (time: number): boolean => typeof time === 'number' && !Number.isNaN(new Date(time).getTime())
 
 const shape =
   "a conversation is { sessionId, messages, facts: { skipped: {} } }, each of its messages { id, role: 'user' or 'assistant', content: [{ type: 'text', text }] }"
@@ -63,8 +89,12 @@ function isKnown(block: ContentBlock): boolean {
 
 function wholeNumber(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value
-  const message = `${name} must be a whole number from ${least} to ${most}, not ${value}`
-  throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT, {
+  throw wrongOption(name, `must be a whole number from ${least} to ${most}, not ${value}`)
+}
+
+function wrongOption(name: string, rule: string): MemoryError {
+  const message = `${name} ${rule}`
+  return new MemoryError(message, MemoryErrorCode.INVALID_INPUT, {
     details: { issues: [{ path: name, message }] },
   })
 }

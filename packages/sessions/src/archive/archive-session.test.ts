@@ -13,7 +13,7 @@ import {
   talk,
   text,
 } from '../../test/support.ts'
-import { archiveSession, createCheckpoint } from './archive-session.ts'
+import { type ArchiveOptions, archiveSession, createCheckpoint } from './archive-session.ts'
 import { consumeWindow } from './consume-window.ts'
 import { readWindow } from './window.ts'
 
@@ -362,6 +362,26 @@ it.each([0, 2.5, Number.NaN])('refuses parts of %s characters', async (partSize)
   await expect(archiveSession(openMemory(), conversation('s', talk), { partSize })).rejects.toMatchObject({
     code: 'MEMORY_INVALID_INPUT',
   })
+})
+
+it.each([
+  ['lm', {}],
+  ['lm', null],
+  ['lmTimeoutMs', Number.NaN],
+  ['lmTimeoutMs', -1],
+  ['lmTimeoutMs', '30000'],
+  ['undated', Number.NaN],
+  ['undated', Number.POSITIVE_INFINITY],
+  ['undated', '2026-01-01'],
+  ['clock', 5],
+])('refuses an option %s of %o before it writes anything', async (name, value) => {
+  const memory = openMemory()
+  const options = { [name]: value } as ArchiveOptions
+  await expect(archiveSession(memory, conversation('s', talk), options)).rejects.toMatchObject({
+    code: 'MEMORY_INVALID_INPUT',
+    details: { issues: [{ path: name }] },
+  })
+  expect(await memory.exists('episodic', 'conversation:s')).toBe(false)
 })
 
 it('archives what was given to a tool, however deep it is nested', async () => {

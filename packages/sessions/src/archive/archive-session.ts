@@ -6,7 +6,13 @@ import {
   type MemoryManager,
   systemClock,
 } from '@recall/core'
-import { checkConversation, checkMessage, parseMaxEntries, parsePartSize } from '../options.ts'
+import {
+  checkArchiveOptions,
+  checkConversation,
+  checkMessage,
+  parseMaxEntries,
+  parsePartSize,
+} from '../options.ts'
 import { createMessageCleaner } from '../summary/clean-message.ts'
 import { byAlgorithm } from '../summary/summarize.ts'
 import { createArchivePart } from './archive-part.ts'
@@ -60,7 +66,8 @@ export interface ArchiveOutcome {
  * conversation again changes nothing; a conversation that grew replaces its earlier version. Only one part of the
  * conversation is in memory at a time.
  *
- * @throws MemoryError INVALID_INPUT for an option out of range, and whatever the memory and the stream throw
+ * @throws MemoryError INVALID_INPUT for an option that is wrong or out of range, and whatever the memory and the stream
+ * throw
  */
 export function archiveSession(
   memory: MemoryManager,
@@ -87,6 +94,7 @@ async function archive(
 ): Promise<ArchiveOutcome> {
   const maxEntries = parseMaxEntries(options.maxEntries)
   const partSize = parsePartSize(options.partSize)
+  checkArchiveOptions(options)
   checkConversation(conversation)
   const written = await placeParts(memory, conversation, source, { ...options, partSize })
   const isWanted = source === 'session' && (options.inWindow ?? true)
