@@ -68,6 +68,7 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
     return memory.close()
   }
   const at = (id: string): string => {
+    if (typeof id !== 'string') throw notText('the id of a memory')
     // These no address can hold: it would be that of a folder above.
     if (/^\.{0,2}$/.test(id)) throw new MemoryError(`there is no memory ${id}`, MemoryErrorCode.NOT_FOUND)
     return `memory/${encodeURIComponent(id.toWellFormed())}`
@@ -89,7 +90,9 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
         },
       ),
 
-    async search(question, { limit = 10, explain = false, ...given } = {}) {
+    async search(question, options) {
+      if (typeof question !== 'string') throw notText('what is searched for')
+      const { limit = 10, explain = false, ...given } = options ?? {}
       const query = new URLSearchParams({ q: question, limit: String(limit) })
       if (explain) query.set('explain', 'true')
       const answer = await send<{ results: FoundMemory[] }>(
@@ -124,7 +127,7 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
         'DELETE',
         at(id),
         { status: 'string' },
-        given,
+        { ...given },
       )
       return status
     },
@@ -153,6 +156,9 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
     [Symbol.asyncDispose]: close,
   }
 }
+
+const notText = (what: string): MemoryError =>
+  new MemoryError(`${what} must be a text`, MemoryErrorCode.INVALID_INPUT)
 
 /** Registers an agent. The hub returns the key only this once. */
 export async function registerAgent(

@@ -43,8 +43,8 @@ export type Send = <T>(method: string, path: string, shape: Shape, options?: Req
 /**
  * Creates a function that calls the hub. Every failure becomes the `MemoryError` that a local store would throw.
  *
- * @throws MemoryError INVALID_INPUT when `url` is not a valid address, `apiKey` not a valid key, a number is none, or an
- * option is unknown
+ * @throws MemoryError INVALID_INPUT when `url` is not a valid address, `apiKey` not a valid key, a number or a function
+ * is none, or an option is unknown
  */
 export function createHttp(options: HttpOptions): Send {
   // First and with `?.`, because a program without types may give no options.
@@ -63,6 +63,11 @@ export function createHttp(options: HttpOptions): Send {
   for (const [name, number] of Object.entries({ timeoutMs, retries })) {
     if (number >= 0) continue
     throw new MemoryError(`${name} must be a number, 0 or more`, MemoryErrorCode.INVALID_INPUT)
+  }
+
+  for (const [name, call] of Object.entries({ fetch, wait })) {
+    if (typeof call === 'function') continue
+    throw new MemoryError(`${name} must be a function`, MemoryErrorCode.INVALID_INPUT)
   }
 
   const attempt = async <T>(

@@ -121,6 +121,16 @@ it.each(['', '.', '..'])('knows that there is no memory %j, which no address cou
   expect(requests).toEqual([])
 })
 
+it('says of what is no text that it is none, and takes no options for none', async () => {
+  const { hub, requests } = hubOf([json({ results: [] }), json({ status: 'deleted' })])
+  const [nothing, number] = [undefined as never, 5 as never]
+  for (const asked of [hub.get(nothing), hub.cite(nothing), hub.delete(number), hub.search(nothing)])
+    expect((await failure(asked)).code).toBe(MemoryErrorCode.INVALID_INPUT)
+  expect(requests).toEqual([])
+  expect(await hub.search('x', null as never)).toEqual([])
+  expect(await hub.delete('1', null as never)).toBe('deleted')
+})
+
 it('sends no key where there is none yet', async () => {
   const sent: (string | null)[] = []
   const fetch = ({ headers }: Request): Response => {
@@ -280,6 +290,12 @@ it.each([{ timeoutMs: -1 }, { timeoutMs: Number.NaN }, { retries: Number.NaN }])
     )
   },
 )
+
+it.each(['fetch', 'wait'])('needs a function for %s', (name) => {
+  expect(() => connectHub({ url: 'https://hub.example', [name]: 5 })).toThrow(
+    expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT, message: `${name} must be a function` }),
+  )
+})
 
 it('is aborted by its caller', async () => {
   const reason = new Error('no longer wanted')
