@@ -1,4 +1,4 @@
-import type { Embedder } from '@recall/core'
+import { type Embedder, MemoryErrorCode } from '@recall/core'
 import { expect, it } from 'vitest'
 import { cachedEmbedder } from './cached-embedder.ts'
 import { fakeEmbedder } from './fake-embedder.ts'
@@ -164,4 +164,13 @@ it('says what its embedder says of itself, also when that is an object of a clas
   await cached.close?.()
   expect(closes).toBe(1)
   expect(cachedEmbedder(fakeEmbedder()).warmUp).toBeUndefined()
+})
+
+it.each([0, -1, 1.5, Number.NaN, '5'])('is not made to keep %s vectors', (max) => {
+  expect(() => cachedEmbedder(fakeEmbedder(), { max: max as number })).toThrow(
+    expect.objectContaining({
+      code: MemoryErrorCode.INVALID_INPUT,
+      message: `max must be a whole number of at least 1, not ${max}`,
+    }),
+  )
 })

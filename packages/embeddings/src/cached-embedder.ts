@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Embedder, embedTexts } from '@recall/core'
 import { LRUCache } from 'lru-cache'
+import { atLeastOne } from './at-least-one.ts'
 import { unlessAborted } from './unless-aborted.ts'
 
 /**
@@ -8,10 +9,11 @@ import { unlessAborted } from './unless-aborted.ts'
  * calls. An answer that is not one vector for each text is refused, as by `embedTexts`, and not cached.
  *
  * @param max vectors to keep; one of 384 dimensions takes 1.5 KB
+ * @throws MemoryError INVALID_INPUT, from this call, when `max` is no whole number of at least 1
  */
 export function cachedEmbedder(embedder: Embedder, { max = 10_000 }: { max?: number } = {}): Embedder {
   const { model, dimensions, unrelated, scripts, maxTokens, maxBatch } = embedder
-  const known = new LRUCache<string, Promise<Float32Array>>({ max })
+  const known = new LRUCache<string, Promise<Float32Array>>({ max: atLeastOne('max', max) })
 
   return {
     model,

@@ -10,7 +10,7 @@ import {
 } from '@recall/core'
 import * as z from 'zod/mini'
 import en from 'zod/v4/locales/en.js'
-import { parseMaxBatch } from './max-batch.ts'
+import { atLeastOne } from './at-least-one.ts'
 
 export interface HttpEmbedderOptions {
   /** The server's URL up to and including the version, for example `http://localhost:11434/v1`. */
@@ -48,7 +48,7 @@ export interface HttpEmbedderOptions {
 export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
   checkOptions(options)
   const { model, dimensions, scripts, prefixes = {} } = options
-  const maxBatch = parseMaxBatch(options.maxBatch ?? 64)
+  const maxBatch = atLeastOne('maxBatch', options.maxBatch ?? 64)
   const url = endpointOf(options.url)
   const batches = { most: maxBatch }
   return {

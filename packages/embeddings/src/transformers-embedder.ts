@@ -1,5 +1,5 @@
 import type { Embedder } from '@recall/core'
-import { parseMaxBatch } from './max-batch.ts'
+import { atLeastOne } from './at-least-one.ts'
 
 /** The part of a transformers.js `feature-extraction` pipeline that is used. */
 export interface FeatureExtraction {
@@ -21,7 +21,7 @@ export interface TransformersOptions {
 /** An embedder over a transformers.js pipeline that the caller has loaded. */
 export function transformersEmbedder(extract: FeatureExtraction, options: TransformersOptions): Embedder {
   const { model, dimensions, pooling = 'mean', prefixes = {} } = options
-  const maxBatch = parseMaxBatch(options.maxBatch ?? 16)
+  const maxBatch = atLeastOne('maxBatch', options.maxBatch ?? 16)
   return {
     model,
     dimensions,
