@@ -35,13 +35,13 @@ import {
 } from './files/role-folder.ts'
 import { applyChanges, finishJournal, isChangedMeanwhile, isUnfinished } from './files/transaction.ts'
 import { activeWorkflows, damageOf, forgetWorkflow, noteWorkflow } from './files/workflows.ts'
-import { parseKnowledgePlan, planKnowledge } from './lifecycle/compress-knowledge.ts'
+import { checkedKnowledge, parseKnowledgePlan, planKnowledge } from './lifecycle/compress-knowledge.ts'
 import { consolidate } from './lifecycle/consolidate.ts'
-import { checkedPlan, editChanges, needsPerson, planMove, planRemoval } from './lifecycle/edit.ts'
+import { checkedEdit, editChanges, needsPerson, planMove, planRemoval } from './lifecycle/edit.ts'
 import { examine } from './lifecycle/examine.ts'
 import { migrationChanges, roleOf } from './lifecycle/migration.ts'
 import { defaultPrunePolicy, planPrune } from './lifecycle/plan-prune.ts'
-import { pruneChanges } from './lifecycle/prune.ts'
+import { checkPrune, pruneChanges } from './lifecycle/prune.ts'
 import { restoreChanges } from './lifecycle/restore.ts'
 
 /** Attempts at a section while an editor, or an agent that writes its findings directly, changes the same files. */
@@ -139,6 +139,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
     planPrune: async (role) => locked(() => planPrune(loadRole(root, role), clock(), policy)),
 
     async applyPrune(plan) {
+      checkPrune(plan)
       mayWrite(plan.role)
       await locked(() => {
         const [active] = activeWorkflows(root)
@@ -175,7 +176,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
     planMove: async (role, id, to) => locked(() => planMove(loadRole(root, role), id, to, clock())),
 
     async applyEdit(given) {
-      const plan = checkedPlan(given)
+      const plan = checkedEdit(given)
       mayWrite(plan.role)
       if (needsPerson(plan)) {
         const titles = plan.steps.map(({ id, title, to }) => `${id} (${title}) → ${to}`).join(', ')
@@ -202,7 +203,8 @@ export function openEchoes(options: EchoesOptions): Echoes {
       return plan
     },
 
-    async applyKnowledge(plan) {
+    async applyKnowledge(given) {
+      const plan = checkedKnowledge(given)
       mayWrite(plan.role)
       await locked(() => {
         loadRole(root, plan.role)

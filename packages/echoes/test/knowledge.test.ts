@@ -145,6 +145,17 @@ it('refuses a plan whose file has changed since', async () => {
   await expect(echoes.applyKnowledge(plan)).rejects.toMatchObject({ code: 'MEMORY_CONFLICT' })
 })
 
+it('refuses what is no plan', async () => {
+  const { echoes } = await open(text)
+  const plan = await echoes.planKnowledge('reviewer')
+  for (const given of [undefined, {}, { ...plan, role: undefined }, { ...plan, text: 5 }]) {
+    await expect(echoes.applyKnowledge(given as never)).rejects.toMatchObject({
+      code: 'MEMORY_INVALID_INPUT',
+      message: expect.stringMatching(/^this is no plan of shorter knowledge, at .*: make a new plan/),
+    })
+  }
+})
+
 it('names a topic by the word that most titles share, of equal ones by the first of the alphabet', async () => {
   const titled = entries.map((entry, n) => ({ ...entry, title: `${topics[n % 4]} walrus heron` }))
   const { echoes } = await open(printEchoes(appendEntries(emptyEchoes('reviewer'), titled)))

@@ -25,6 +25,15 @@ it('stays in the folder that a relative root named when it was opened', async ()
   expect(existsSync(join(elsewhere, 'echoes'))).toBe(false)
 })
 
+it.each([undefined, null, 5])('knows no role of the name %j', async (role) => {
+  const echoes = openEchoes({ root: await newFolder() })
+  const invalid = { code: MemoryErrorCode.INVALID_INPUT }
+  await expect(echoes.read(role as never)).rejects.toMatchObject(invalid)
+  await expect(echoes.add(role as never, entryOf())).rejects.toMatchObject(invalid)
+  await expect(echoes.planPrune(role as never)).rejects.toMatchObject(invalid)
+  expect(echoes.roles()).toEqual([])
+})
+
 it.each([undefined, '', 7])('refuses %j for a root', (root) => {
   expect(() => openEchoes({ root } as never)).toThrow(
     expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }),

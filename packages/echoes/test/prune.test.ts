@@ -208,6 +208,20 @@ describe('on files', () => {
     }
   })
 
+  it.each([undefined, {}, { steps: undefined }, { steps: [null] }, { role: 5 }])(
+    'refuses what is no plan: %j',
+    async (changes) => {
+      const { echoes } = await open()
+      await echoes.add('reviewer', entryOf())
+      const plan = await echoes.planPrune('reviewer')
+      const given = changes && Object.keys(changes).length > 0 ? { ...plan, ...changes } : changes
+      await expect(echoes.applyPrune(given as never)).rejects.toMatchObject({
+        code: 'MEMORY_INVALID_INPUT',
+        message: expect.stringMatching(/^this is no plan of a pruning, at .*: make a new plan/),
+      })
+    },
+  )
+
   it.each(['x/../../../../elsewhere', ''])('refuses a plan whose day is %j, and goes on', async (day) => {
     const { root, echoes, memory } = await open()
     for (const entry of many('traced', 60, 3)) await echoes.add('reviewer', entry)

@@ -51,7 +51,7 @@ export const findingsPath = (role: string, agent: string): string => `${role}/${
 
 /** @throws MemoryError INVALID_INPUT for a name that is not a plain folder or file name */
 export function checkName(name: string, what: 'role' | 'agent'): void {
-  if (/^[A-Za-z0-9](?:[\w-]|\.(?!\.)){0,63}$/.test(name)) return
+  if (typeof name === 'string' && /^[A-Za-z0-9](?:[\w-]|\.(?!\.)){0,63}$/.test(name)) return
   throw new MemoryError(
     `'${name}' names no ${what}: a name is made of the letters a to z, digits, dots, dashes and underscores`,
     MemoryErrorCode.INVALID_INPUT,

@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { sha256 } from '../documents/digest.ts'
 import { countLines, type EchoBlock, newlineOf, parseEchoes } from '../documents/echo-document.ts'
 import type { EchoEntry } from '../documents/entry.ts'
+import { checkedPlan } from './checked-plan.ts'
 import { shortened } from './plan-prune.ts'
 
 const planSchema = z.object({
@@ -31,6 +32,10 @@ export function parseKnowledgePlan(printed: string | null, text: string): Knowle
     return undefined
   }
 }
+
+/** @throws MemoryError INVALID_INPUT when it has another form than a plan */
+export const checkedKnowledge = (plan: KnowledgePlan): KnowledgePlan =>
+  checkedPlan(planSchema, plan, 'shorter knowledge')
 
 /** A file of at most this many lines is not compressed. */
 export const knowledgeLineLimit = 300

@@ -15,6 +15,7 @@ import {
   unfitPlan,
 } from '../files/role-folder.ts'
 import type { FileChange } from '../files/transaction.ts'
+import { checkedPlan } from './checked-plan.ts'
 
 /** A plan to take entries out of a memory, or to move one to another layer. Plain JSON, like the plan of a pruning. */
 export interface EditPlan {
@@ -53,15 +54,7 @@ const planSchema = z.strictObject({
  *
  * @throws MemoryError INVALID_INPUT when it has another form than a plan: whether a person has to agree is read from it
  */
-export function checkedPlan(plan: EditPlan): EditPlan {
-  const { success, data, error } = planSchema.safeParse(plan)
-  if (success) return data
-  const at = error.issues[0]?.path.join('.') || 'its top'
-  throw new MemoryError(
-    `this is no plan of an edit, at ${at}: make a new plan, and apply it as it is`,
-    MemoryErrorCode.INVALID_INPUT,
-  )
-}
+export const checkedEdit = (plan: EditPlan): EditPlan => checkedPlan(planSchema, plan, 'an edit')
 
 /**
  * Plans to take entries out. Changes nothing.

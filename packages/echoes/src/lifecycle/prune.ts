@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { sha256 } from '../documents/digest.ts'
 import { type EchoBlock, joinBlocks, withLearning } from '../documents/echo-document.ts'
 import { noteArchived } from '../documents/sidecar.ts'
@@ -10,7 +11,19 @@ import {
   unfitPlan,
 } from '../files/role-folder.ts'
 import type { FileChange } from '../files/transaction.ts'
+import { checkedPlan } from './checked-plan.ts'
 import { type PrunePlan, shortened } from './plan-prune.ts'
+
+/** The members that are used. What a person is shown besides may be anything. */
+const planSchema = z.object({
+  role: z.string(),
+  day: z.string(),
+  fingerprint: z.string(),
+  steps: z.array(z.object({ id: z.string(), action: z.enum(['archive', 'compress']) })),
+})
+
+/** @throws MemoryError INVALID_INPUT when it has another form than a plan */
+export const checkPrune = (plan: PrunePlan): void => void checkedPlan(planSchema, plan, 'a pruning')
 
 /**
  * The file changes that carry out a plan, the backup first.
