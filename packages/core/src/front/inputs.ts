@@ -193,7 +193,7 @@ export const loopIdSchema = restOfKey('episode:')
 export const outcomeSchema = z.enum(['success', 'partial', 'failure'])
 export const lessonSchema = z.looseObject({
   category: tagSchema,
-  text: z.string(),
+  text: z.string().check(z.refine((text) => text.trim() !== '', 'must say something')),
   /** Becomes part of a key. */
   id: z.optional(restOfKey('lesson:')),
 })
@@ -206,11 +206,24 @@ export const reflectionSchema = z.looseObject({
   patternsUsed: z.optional(z.array(keySchema)),
 })
 
-/** Of `retrieveContext`. */
-export const tokenBudgetSchema = z.union(
+const tokenBudget = z.union(
   [z.number().check(z.gte(0)), endless],
   'must be a number of tokens, or Infinity for no limit',
 )
+const contextLimit = z.int().check(z.gte(0), z.lte(maxSearchLimit))
+/** Of `retrieveContext`. */
+export const contextOptionsSchema = z.strictObject({
+  limits: z.optional(
+    z.strictObject({
+      playbooks: z.optional(contextLimit),
+      episodes: z.optional(contextLimit),
+      recent: z.optional(contextLimit),
+    }),
+  ),
+  maxTokens: z.optional(tokenBudget),
+  countTokens: aFunction,
+  minScore: z.optional(z.number().check(z.gte(0), z.lte(1))),
+})
 
 /** Of `createMemoryCache`. */
 export const cacheOptionsSchema = z.strictObject({

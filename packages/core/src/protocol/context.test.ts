@@ -76,6 +76,31 @@ describe('retrieveContext', () => {
     expect(context).toMatchObject({ similarEpisodes: [], recentContext: ['scraping'], omitted: 0 })
   })
 
+  it.each([
+    [{ foo: 1 }, 'options: Unrecognized key: "foo"'],
+    [{ limits: { foo: 1 } }, 'options.limits: Unrecognized key: "foo"'],
+    [{ limits: { playbooks: -1 } }, 'options.limits.playbooks: '],
+    [{ limits: { recent: 1001 } }, 'options.limits.recent: '],
+    [{ maxTokens: '5' }, 'options.maxTokens: must be a number of tokens'],
+    [{ countTokens: 5 }, 'options.countTokens: must be a function'],
+    [{ minScore: 2 }, 'options.minScore: '],
+  ])('refuses the options %j and says which is wrong', async (options, message) => {
+    const { memory } = openMemory()
+    const asked = retrieveContext(memory, { description: 'scrape' }, options as ContextOptions)
+    await expect(asked).rejects.toMatchObject({
+      code: 'MEMORY_INVALID_INPUT',
+      message: expect.stringContaining(message),
+    })
+  })
+
+  it.each([undefined, null, {}, { description: 5 }])('refuses %j for a goal', async (goal) => {
+    const { memory } = openMemory()
+    await expect(retrieveContext(memory, goal as never)).rejects.toMatchObject({
+      code: 'MEMORY_INVALID_INPUT',
+      message: expect.stringContaining('the goal has no description'),
+    })
+  })
+
   it('takes a goal of any length and of any characters', async () => {
     const { memory } = openMemory()
     for (const description of ['', 'word '.repeat(5000), '\ud800', `${'x'.repeat(9999)}🙂`]) {

@@ -1,4 +1,4 @@
-import { parseInput, tokenBudgetSchema } from '../front/inputs.ts'
+import { contextOptionsSchema, parseInput } from '../front/inputs.ts'
 import type { MemoryManager, MemoryMatch } from '../memory-manager.ts'
 import { queryOf } from './query-text.ts'
 import type { AnyGoal, Goal } from './types.ts'
@@ -31,16 +31,17 @@ export interface ContextOptions {
  * Playbooks and successful episodes that fit a goal, and the recent context of the session. The best match of each
  * list is taken first, then the second ones, and so on; a match that exceeds the token budget is skipped.
  *
- * @throws MemoryError INVALID_INPUT when the goal has no description, or an option is out of range; as `search` does
+ * @throws MemoryError INVALID_INPUT when the goal has no description, or an option is out of range or unknown; as
+ * `search` does
  */
 export async function retrieveContext(
   memory: MemoryManager,
   goal: Goal | AnyGoal,
   options: ContextOptions = {},
 ): Promise<ContextBundle> {
-  const { limits = {}, minScore = 0, countTokens = quarterOfLength } = options
-  const maxTokens = parseInput(tokenBudgetSchema, options.maxTokens ?? 4000, 'maxTokens')
-  const text = queryOf(goal.description)
+  parseInput(contextOptionsSchema, options, 'options')
+  const { limits = {}, maxTokens = 4000, minScore = 0, countTokens = quarterOfLength } = options
+  const text = queryOf(goal?.description)
   const find: MemoryManager['search'] = async (scope, query, wanted) =>
     wanted?.limit === 0 ? [] : memory.search(scope, query, wanted)
   const [playbooks, episodes, recent] = await Promise.all([

@@ -98,6 +98,8 @@ it('learn counts a lesson that is learned many times at once', async () => {
 
 it.each([
   [{ category: 'code' }, 'lesson.text: '],
+  [{ category: 'code', text: '' }, 'lesson.text: must say something'],
+  [{ category: 'code', text: ' \n' }, 'lesson.text: must say something'],
   [{ text: 'Use C' }, 'lesson.category: '],
   [undefined, 'lesson: '],
 ])('learn refuses %j and says what it lacks', async (lesson, message) => {

@@ -193,6 +193,7 @@ describe('runLoop', () => {
     ['a pattern without a name', { patternsUsed: [''] }],
     ['an outcome that a model made up', { outcome: 'won' as never, toolsUsed: ['kubectl'] }],
     ['a lesson whose id is no part of a key', { lessons: [{ id: 'a\nb', category: 'deploy', text: 'Run' }] }],
+    ['a lesson whose text is blank', { lessons: [{ category: 'deploy', text: ' ' }] }],
     ['a lesson without a text', { lessons: [{ category: 'deploy' } as never] }],
   ])('keeps nothing of a run whose reflection has %s', async (_, wrong) => {
     const { memory, clock } = setUp()
@@ -221,12 +222,14 @@ describe('runLoop', () => {
 
   it('says that a goal has to be in words', async () => {
     const { memory } = setUp()
-    for (const wrong of ['deploy', {}, { description: 7 }]) {
+    await memory.write('working', 'kept', 1)
+    for (const wrong of [undefined, null, 'deploy', {}, { description: 7 }, { description: ' \n' }]) {
       await expect(runLoop(memory, wrong as never, steps())).rejects.toMatchObject({
         code: MemoryErrorCode.INVALID_INPUT,
         message: expect.stringContaining('description'),
       })
     }
+    expect(await memory.exists('working', 'kept')).toBe(true)
   })
 
   it('counts a lesson that is learned again, and gives the episode to the next run', async () => {

@@ -6,7 +6,7 @@ import type { MemoryManager } from '../memory-manager.ts'
 import { type ContextBundle, type ContextOptions, retrieveContext } from './context.ts'
 import { learn } from './lessons.ts'
 import { createPatternMatcher, type PatternMatch } from './pattern-matcher.ts'
-import { queryOf } from './query-text.ts'
+import { checkGoal, queryOf } from './query-text.ts'
 import { recordOutcome } from './statistics.ts'
 import type {
   AnyGoal,
@@ -118,6 +118,7 @@ export async function runLoop<
   const { loopId = crypto.randomUUID(), clock = systemClock } = options
   // Before the agent acts: without a key its episode would be lost.
   parseInput(loopIdSchema, loopId, 'loopId')
+  checkGoal(goal)
   if (running.has(memory)) throw isRunning()
   running.add(memory)
   const started = clock()
