@@ -2,3 +2,9 @@
 export type Clock = () => number
 
 export const systemClock: Clock = () => Date.now()
+
+/** A clock that leaves out what is less than a millisecond: of the stores, some could not keep it. */
+export const inMilliseconds =
+  (clock: Clock): Clock =>
+  () =>
+    Math.floor(clock())

@@ -153,5 +153,20 @@ export const metadata: Theme = {
       expect((await metadataOf(memory, 'pattern'))?.successRate).toBe(0.75)
       expect((await metadataOf(memory, 'text'))?.successRate).toBeNull()
     }),
+
+    law('Times are whole milliseconds, however finely the clock tells.', async ({ memory, time }) => {
+      const born = time.clock()
+      time.advance(0.75)
+      await memory.write('long-term', 'fact', 1, { ttl: 60_000 })
+      expect(await metadataOf(memory, 'fact')).toMatchObject({
+        createdAt: born,
+        updatedAt: born,
+        accessedAt: born,
+        expiresAt: born + 60_000,
+      })
+      time.advance(1.5)
+      await memory.read('long-term', 'fact')
+      expect(await metadataOf(memory, 'fact')).toMatchObject({ updatedAt: born, accessedAt: born + 2 })
+    }),
   ],
 }

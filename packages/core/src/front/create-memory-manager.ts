@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../clock.ts'
+import { type Clock, inMilliseconds, systemClock } from '../clock.ts'
 import type { Embedder } from '../embedder.ts'
 import { MemoryErrorCode } from '../errors.ts'
 import type {
@@ -68,6 +68,7 @@ export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchema
   encryptionKey?: Uint8Array | KeyRing | undefined
   /** Caches entries of stores that have stamps; for example `createMemoryCache` of `@recall/core/protocol`. */
   cache?: MemoryCache
+  /** Default: the system's. What is less than a millisecond is left out. */
   clock?: Clock
 }
 
@@ -94,7 +95,8 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
   options: MemoryManagerOptions<Schemas>,
 ): MemoryManager<TypesOf<Schemas>> {
   parseInput(managerOptionsSchema, options, 'options')
-  const { namespace = 'default', embedder, policies = {}, clock = systemClock } = options
+  const { namespace = 'default', embedder, policies = {} } = options
+  const clock = inMilliseconds(options.clock ?? systemClock)
   const schemas: ValueSchemas = options.schemas ?? {}
   const sealer = options.encryptionKey ? createSealer(options.encryptionKey) : undefined
   const givenStores = storesByScope(options.stores)
