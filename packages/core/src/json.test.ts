@@ -42,6 +42,10 @@ describe('toJsonValue', () => {
     expect(Object.keys(toJsonValue({ a: 1, b: undefined }) as object)).toEqual(['a'])
   })
 
+  it('keeps of a list its elements alone, as JSON does', () => {
+    expect(toJsonValue('day 7'.match(/(?<day>\d)/))).toStrictEqual(['7', '7'])
+  })
+
   it('makes -0 to 0, as JSON does', () => {
     expect(toJsonValue([-0])).toEqual([0])
   })

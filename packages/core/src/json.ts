@@ -18,8 +18,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 /**
  * Copies a value the way JSON would, but says where it cannot be kept instead of changing it silently:
- * `undefined` object members are left out and -0 becomes 0 as in JSON; everything else that JSON would alter is an
- * error.
+ * `undefined` object members are left out, of a list all that is no element (`index` and `groups` of the match of a
+ * regular expression, for example), and -0 becomes 0, as in JSON; everything else that JSON would alter is an error.
  *
  * @throws TypeError naming the path, for example `value.at is a Date: give its toISOString(), or its getTime() for a
  * time in metadata`
@@ -46,6 +46,7 @@ const isLeaf = (inner: unknown, depth: number): inner is JsonValue => depth < ma
 
 function toJsonArray(list: readonly unknown[], path: string, depth: number): JsonValue[] {
   const copy: JsonValue[] = []
+  // Other members are not looked for: to list the names of a long list's members costs more than to copy it.
   // By index, so that a hole of a sparse array is refused: JSON would turn it into null.
   for (let i = 0; i < list.length; i++) {
     const item = list[i]
