@@ -1,4 +1,5 @@
 import { type InspectedMemory, memoryPlugin, type PluginContext } from '@recall/agents'
+import type { LmProvider } from '@recall/core'
 import { archiveSession, createCheckpoint, readWindow } from '@recall/sessions'
 import { openFileMemory } from '@recall/store-file'
 import { expect, it, onTestFinished } from 'vitest'
@@ -81,6 +82,11 @@ it('archives a session once, and a checkpoint without the window, with the model
   expect(await readWindow(memory)).toMatchObject([
     { sessionId: 's1', summary: expect.stringContaining('walrus can log in') },
   ])
+})
+
+it('archives with a provider of another shape, too', async () => {
+  const { plugin } = await createPlugin({}, { provider: { invoke: async () => '' } as unknown as LmProvider })
+  expect(await plugin.archiveSession(session)).toMatchObject({ status: 'archived' })
 })
 
 it('takes the root from the configuration first, and refuses one that is no path', async () => {

@@ -20,7 +20,7 @@ import { countInto } from '../reading/skipped.ts'
 export interface PluginContext {
   entityRoot: string
   entityName: string
-  /** Writes summaries. Without it, or when it fails, an algorithm does. */
+  /** Writes summaries. Without it, or when it is of another shape or fails, an algorithm does. */
   provider?: LmProvider
 }
 
@@ -120,7 +120,7 @@ async function create(config: JsonValue, context: PluginContext, parts: PluginPa
     throw error
   }
   const archiveOptions = () => ({
-    ...(context.provider ? { lm: context.provider } : {}),
+    ...(typeof context.provider?.complete === 'function' ? { lm: context.provider } : {}),
     maxEntries: parts.inspect(root).maxEntries,
   })
 
