@@ -34,10 +34,15 @@ export const encryption: Theme = {
         await memory.write('long-term', 'plain', value)
         expect(await keysFound(memory, 'long-term', { text: 'blue door' })).toEqual(['plain'])
         expect(await keysFound(memory, 'long-term', { filters: { n: 7 } })).toEqual(['plain'])
+        // Members of the envelope.
+        expect(await keysFound(memory, 'long-term', { filters: { data: { exists: true } } })).toEqual([])
+        const unsealed = { sealed: { exists: false } }
+        expect(await keysFound(memory, 'long-term', { filters: unsealed })).toEqual(['key', 'plain'])
         expect(await keysFound(memory, 'long-term', { filters: { key: 'key' } })).toEqual(['key'])
         expect(await keysFound(memory, 'long-term', { tags: ['t'] })).toEqual(['key'])
         expect(await keysFound(memory, 'long-term', { filters: { encrypted: true } })).toEqual(['key'])
         await memory.write('long-term', 'large', 'x'.repeat(100_000), { encrypt: true })
+        expect(await keysFound(memory, 'long-term', { filters: { v: 1 } })).toEqual([])
         expect(await keysFound(memory, 'long-term', { filters: { encrypted: false } })).toEqual(['plain'])
         const [match] = await memory.search('long-term', { tags: ['t'] })
         expect(match?.value).toEqual(value)

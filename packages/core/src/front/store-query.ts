@@ -1,4 +1,5 @@
 import type { Embedder } from '../embedder.ts'
+import { besideEnvelopes } from '../filter/beside-envelopes.ts'
 import { parseFilter } from '../filter/parse-filter.ts'
 import type { SearchOptions, SearchQuery } from '../memory-manager.ts'
 import type { MemoryStore, Place, StoreQuery } from '../memory-store.ts'
@@ -19,7 +20,7 @@ export async function toStoreQuery(
   { embedder, now }: { embedder: Embedder | undefined; now: number },
 ): Promise<StoreQuery> {
   if (query.embedding && !store.capabilities.semantic) throw noVectors(store, place.scope)
-  const filter = parseFilter(query.filters)
+  const filter = besideEnvelopes(parseFilter(query.filters))
   const text = query.text?.trim() ? query.text : undefined
   const embedding = query.embedding
     ? { model: null, vector: query.embedding }
