@@ -22,7 +22,7 @@ export interface Span {
 /** Returns what finds the secrets of a text by a table, also those that only show without the styles of a terminal. */
 export function secretFinder(table: readonly Detector[]): (text: string) => Span[] {
   // A shape of its own tells more of a secret than what stands around it.
-  const findPlain = finderOf([...toRows(table), ...inColumns.map((each) => toRow(each, table.length))])
+  const findPlain = finderOf(() => [...toRows(table), ...inColumns.map((each) => toRow(each, table.length))])
   const findInLists = (text: string): Span[] =>
     findBetween(text, itemEnds, ' ', findCommands).map((span) => ({ ...span, row: table.length + span.row }))
   const findInAllForms = (text: string): Span[] => [...findPlain(text), ...findInLists(text)]
@@ -37,9 +37,9 @@ interface Row extends Gated {
 }
 
 /** Returns what finds the secrets of a text as it is read on. */
-function finderOf(rows: readonly Row[]): (text: string) => Span[] {
+function finderOf(rows: () => readonly Row[]): (text: string) => Span[] {
   // Made for the first text: most commands never look for a secret.
-  const findOpen = lazily(() => openRows(rows))
+  const findOpen = lazily(() => openRows(rows()))
   return (text) => {
     if (text.length < 6) return []
     const readAssigned = assignedReader(text)
@@ -61,7 +61,7 @@ const toRow = ({ gate, find }: ColumnFinder, row: number): Row => ({
 })
 
 const inColumns = [...inTables, inInserts, ...inDatabaseOutput]
-const findCommands = finderOf(toRows(ofCommands))
+const findCommands = finderOf(() => toRows(ofCommands))
 
 function findBy(detector: Detector, row: number, text: string, readAssigned: ReadAssigned): Span[] {
   const spans: Span[] = []
