@@ -1,20 +1,20 @@
-import type { Comparison, Filter } from './filter.ts'
+import type { Comparison, Filter } from '../filter/filter.ts'
+import type { Envelope } from './encryption.ts'
 
-/** The members of `Envelope`. */
-const members = ['sealed', 'v', 'kid', 'iv', 'data']
+const members: readonly string[] = ['sealed', 'v', 'kid', 'iv', 'data'] satisfies (keyof Envelope)[]
 
-const compare = (member: string, operator: Comparison, operand: string | boolean): Filter => ({
+const compare = (member: keyof Envelope, operator: Comparison, operand: string): Filter => ({
   kind: 'compare',
   path: [member],
   operator,
   operand,
 })
-/** What `isEnvelope` says: no other value is kept that has these members. */
+/** As `isEnvelope` says. Only a text is at least an empty one. */
 const isSealed: Filter = {
   kind: 'all',
   filters: [
     compare('sealed', 'eq', 'aes-256-gcm'),
-    ...['kid', 'iv', 'data'].map((member) => compare(member, 'exists', true)),
+    ...(['kid', 'iv', 'data'] as const).map((member) => compare(member, 'gte', '')),
   ],
 }
 

@@ -1,9 +1,9 @@
 import type { Embedder } from '../embedder.ts'
-import { besideEnvelopes } from '../filter/beside-envelopes.ts'
 import { parseFilter } from '../filter/parse-filter.ts'
 import type { SearchOptions, SearchQuery } from '../memory-manager.ts'
 import type { MemoryStore, Place, StoreQuery } from '../memory-store.ts'
 import { namedDates } from '../ranking/named-dates.ts'
+import { besideEnvelopes } from './beside-envelopes.ts'
 import { embedQuery } from './embed-query.ts'
 import { noVectors } from './entry-factory.ts'
 
