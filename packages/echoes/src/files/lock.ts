@@ -1,9 +1,10 @@
 import { linkSync, lstatSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import {
   createFolder,
+  errorCode,
   isGone,
   orAbsent,
   type ProcessIdentity,
@@ -57,7 +58,7 @@ function acquire(folder: string): string | undefined {
   try {
     return takeNext(folder)
   } catch (cause) {
-    const { code } = (isMemoryError(cause) ? (cause.cause ?? cause) : cause) as NodeJS.ErrnoException
+    const code = errorCode(cause)
     if (code === undefined) throw cause
     throw new MemoryError(
       `${folder} cannot be written (${code}): make it writable for this user; who reads echoes notes there that they were used`,
