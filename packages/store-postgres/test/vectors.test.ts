@@ -281,7 +281,7 @@ describe.each(engines)('%s', (name, open) => {
     for (const tags of [[], ['half'], ['rare']]) {
       let hits = 0
       for (let i = 0; i < 20; i++) {
-        const vector = clustered(i * 37, dimensions, 0.3)
+        const vector = clustered(i * 37, dimensions, 0.6)
         const found = (await search(vector, tags)).map(({ entry }) => entry.key)
         expect(found).toHaveLength(10)
         const exact = await nearest(engine, vector, tags)
@@ -302,7 +302,10 @@ const query: Omit<StoreQuery, 'embedding' | 'limit'> = {
   now: 1,
 }
 
-/** Near one of 50 centres: random directions would be no test, they are all equally far. */
+/**
+ * Near one of 50 centres: random directions would be no test, they are all equally far. With less noise than 0.5 the
+ * clusters stand apart, and by chance a graph has no way into one of them.
+ */
 function clustered(i: number, dimensions: number, noise: number): number[] {
   return Array.from({ length: dimensions }, (_, d) => {
     const centre = Math.sin((i % 50) * 12.9898 + d * 78.233) * 43758.5453
@@ -317,7 +320,7 @@ async function fill(engine: Engine, rows: number, dimensions: number): Promise<v
     const some = Array.from({ length: 2000 }, (_, k) => {
       const i = from + k
       const tags = [...(i % 2 ? ['half'] : []), ...(i % 97 === 0 ? ['rare'] : [])]
-      return { key: `k${i}`, vector: JSON.stringify(clustered(i, dimensions, 0.4)), tags }
+      return { key: `k${i}`, vector: JSON.stringify(clustered(i, dimensions, 0.8)), tags }
     })
     await engine.database.execute(sql`
       with made as (
