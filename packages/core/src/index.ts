@@ -77,7 +77,7 @@ export type {
 } from './memory-store.ts'
 export { fewestUnits, rarityInMemory, saturation } from './ranking/bm25.ts'
 export { confidenceRank, type Sureness, surestFirst } from './ranking/confidence.ts'
-export { cappedBy, continued, farther, lowered, type RankedMatch, withinMatch } from './ranking/continued.ts'
+export { continued, farther, lowered, type RankedMatch, withinMatch } from './ranking/continued.ts'
 export { dateWords } from './ranking/date-words.ts'
 export { embeddedTexts } from './ranking/embedded-texts.ts'
 export { excerptOf } from './ranking/excerpt.ts'

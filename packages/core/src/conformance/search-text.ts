@@ -105,7 +105,7 @@ export const searchText: Theme = {
     }),
 
     law(
-      'An entry that holds only some of the words is found, below one that holds more.',
+      'An entry that holds only some of the words is found, by words alone below every one that holds them together.',
       async ({ memory }) => {
         await memory.write('long-term', 'one', 'the scraper needs a proxy')
         await memory.write('long-term', 'both', 'the scraper needs authentication')
@@ -115,6 +115,16 @@ export const searchText: Theme = {
           'one',
         ])
         expect(await keysFound(memory, 'long-term', { text: 'proxy zeppelin' })).toEqual(['one'])
+        const short = Array.from({ length: 80 }, (_, i) => ({
+          key: `short ${i}`,
+          value: i % 2 ? 'a vault, the vault' : 'ledger, ledger',
+        }))
+        const long = { key: 'long', value: `${'much may be told of it. '.repeat(30)}ledger in the vault` }
+        await memory.batchWrite('episodic', [...short, long])
+        const search = { text: 'vault ledger' }
+        expect((await keysFound(memory, 'episodic', search))[0]).toBe('long')
+        const all = await keysFound(memory, 'episodic', search, { limit: 100 })
+        expect([all.length, all[0]]).toEqual([81, 'long'])
       },
     ),
 

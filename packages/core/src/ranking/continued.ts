@@ -1,8 +1,10 @@
 import type { Sureness } from './confidence.ts'
-import type { RankedUnit } from './rank-units.ts'
 
 /** What stands in a list of matches. */
-export type RankedMatch = Sureness & Pick<RankedUnit<unknown>, 'signals'>
+export interface RankedMatch extends Sureness {
+  /** What each signal contributed; the shares add up to the score. */
+  signals: Record<string, number>
+}
 
 /**
  * How many times as many matches to look for as before, as long as a page needs more. Scores depend on how many

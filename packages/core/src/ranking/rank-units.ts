@@ -1,4 +1,5 @@
 import { type Basis, confidenceOf, confidenceRank } from './confidence.ts'
+import { wholeFirst } from './whole-first.ts'
 
 /**
  * One ranking for every store: how well each unit (a turn, a section, a few paragraphs) answers a query, judged by
@@ -14,6 +15,8 @@ export interface UnitEvidence<Document> {
   parts: number
   /** BM25 of the query in the unit; 0 when none of its words occurs. */
   bm25: number
+  /** Whether every word of the query occurs; counts in a search by words alone. */
+  isWhole?: boolean
   /** Cosine of the unit's vector and the query's, when both exist. */
   similarity?: number
   /** For a turn of a conversation: whether its label (who speaks) holds a word of the query. */
@@ -142,8 +145,12 @@ export function rankUnits<Document>(
   ranked.sort((a, b) => b.score - a.score)
   const tenth = ranked[confidenceRank - 1]?.score ?? 0
   const basis = basisOf(ranked[0], candidates, query)
-  return ranked.map((each) => ({ ...each, confidence: confidenceOf(each.score, tenth, basis) }))
+  const sure = ranked.map((each) => ({ ...each, confidence: confidenceOf(each.score, tenth, basis) }))
+  return query.spread ? sure : wholeFirst(sure, documentsHeldWhole(candidates))
 }
+
+const documentsHeldWhole = <Document>(candidates: readonly UnitEvidence<Document>[]): Set<Document> =>
+  new Set(candidates.filter(({ isWhole }) => isWhole).map(({ document }) => document))
 
 /** Of a memory that is embedded in part, or not yet, the best unit may have been found by its words alone. */
 function basisOf<Document>(

@@ -114,6 +114,7 @@ function rank(
       unit,
       parts: own.parts,
       bm25: strengths[i] ?? 0,
+      isWhole: terms.length > 0 && terms.every((term) => own.terms.counts.has(term)),
       labelled: asked.some((term) => own.label.has(term)),
       ageMs: now - document.entry.updatedAt,
       ...(isConversation(document) ? { surroundings: coverage(around(document.units, unit)) } : {}),

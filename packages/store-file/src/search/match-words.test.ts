@@ -5,6 +5,7 @@ import { indexOf } from '../../test/index-of-texts.ts'
 import { seededRandom } from '../../test/random.ts'
 import { createGate } from './gate.ts'
 import { matchWords } from './match-words.ts'
+import { poolOf } from './pool.ts'
 import { wordFactsOf } from './word-facts.ts'
 
 /** The share of the units that hold each word. */
@@ -37,11 +38,13 @@ it('finds the strongest units, whichever words it looks for first', () => {
         { match: asked.join(found === together ? ' AND ' : ' OR ') },
         { scope: 'long-term', namespace: 'default', now: 0, tags: [] },
         false,
-        found.length,
+        poolOf(query),
       )
-      expect(all).toHaveLength(found.length)
+      expect(all).toHaveLength(Math.min(found.length, poolOf(query)))
       // What is nearly everywhere adds a millionth.
       for (const [i, { bm25 }] of all.entries()) expect(found[i]?.bm25).toBeCloseTo(bm25, 4)
+      expect(found.map(({ id }) => id)).toEqual(expect.arrayContaining(together.map(({ id }) => id)))
+      expect(new Set(found.map(({ id }) => id)).size).toBe(found.length)
     }),
   )
 })

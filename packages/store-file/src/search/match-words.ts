@@ -18,6 +18,8 @@ const widePool = 4 * noiseRank
 /**
  * Units that hold the words, best first. Words are looked for together first, which is much faster; where too few
  * units hold them all, any of the words will do.
+ *
+ * @returns `together`: those that hold all the words, each of which is among `found`
  */
 export function matchWords(
   index: SearchIndex,
@@ -66,13 +68,19 @@ export function matchWords(
   const together = isTogetherEnough ? all(pool) : []
   const isEnough =
     isTogetherEnough && (words.length === 1 || (pool < everything && countDocuments(together) >= wanted))
-  const found = isEnough ? together : any(pool)
+  const found = isEnough ? together : united(any(pool), together)
   // In a conversation, a turn that holds few of the words may still be the answer, because of the turns around it.
   const inConversations = found.filter(({ document }) => document.units >= conversationLength).length
   if (pool >= widePool || inConversations < found.length / 2 || found.length < pool)
     return { found, together }
-  const wide = isEnough ? all(widePool) : any(widePool)
+  const wide = isEnough ? all(widePool) : united(any(widePool), together)
   return { found: wide, together: isEnough ? wide : together }
+}
+
+/** Units, and after them those of `more` that are not among them. */
+function united(units: readonly FoundUnit[], more: readonly FoundUnit[]): FoundUnit[] {
+  const known = new Set(units.map(({ id }) => id))
+  return [...units, ...more.filter(({ id }) => !known.has(id))]
 }
 
 /**

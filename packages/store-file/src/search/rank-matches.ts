@@ -1,5 +1,4 @@
 import {
-  cappedBy,
   conversationType,
   noiseRank,
   queryTerms,
@@ -35,6 +34,7 @@ export function rankMatches(
   const facts = tellingWords(wordFactsOf(index, query.scope, words))
   const gate = createGate(index, query, files)
   const { found, together } = matchWords(index, facts, query, gate, meaning !== undefined)
+  const whole = new Set(together.map(({ id }) => id))
   const near = meaning ? accept(index, query, gate, (limit) => meaning.nearest(limit), poolOf(query)) : []
   const candidates = new Map<number, UnitEvidence<RankedDocument>>()
   // Ranking tells documents apart by object identity, the index by id.
@@ -47,6 +47,7 @@ export function rankMatches(
       unit: id - document.id,
       parts: document.units,
       bm25,
+      isWhole: whole.has(id),
       ageMs: query.now - document.updated,
       ...(similarity === undefined ? {} : { similarity }),
     })
@@ -63,26 +64,7 @@ export function rankMatches(
     coverage: new Map([...held].map(([document, words]) => [document, shareOf(words, facts)])),
     ...(meaning ? { spread: meaning.spread } : {}),
   }
-  const ranked = rankUnits([...candidates.values()], evidence, weights)
-  return meaning || found === together ? ranked : wholeFirst(ranked, together)
-}
-
-/**
- * In a search by words alone, entries that hold all words in one unit come first, whether or not the others were looked
- * for, so that the pages of one search fit together.
- */
-function wholeFirst(
-  ranked: readonly RankedUnit<RankedDocument>[],
-  together: readonly FoundUnit[],
-): RankedUnit<RankedDocument>[] {
-  const whole = new Set(together.map(({ document }) => document.id))
-  const first = ranked.filter(({ document }) => whole.has(document.id))
-  const best = new Map<number, RankedUnit<RankedDocument>>()
-  for (const unit of first) if (!best.has(unit.document.id)) best.set(unit.document.id, unit)
-  const last = [...best.values()].at(-1)
-  if (!last) return [...ranked]
-  const rest = ranked.filter(({ document }) => !whole.has(document.id)).map((unit) => cappedBy(last, unit))
-  return [...first, ...rest]
+  return rankUnits([...candidates.values()], evidence, weights)
 }
 
 /** The turns around a match may be the answer, although they hold none of the words. */

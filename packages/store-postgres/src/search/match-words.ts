@@ -11,9 +11,11 @@ import type { Vocabulary, WordFacts } from './word-facts.ts'
 export interface WordMatch extends UnitMatch {
   /** 0 for a unit that holds none of the terms but stands beside one that does. */
   bm25: number
+  /** Whether it holds all the terms. */
+  isWhole: boolean
 }
 
-/** Which units to find: the best `most` by BM25, all if `null`. */
+/** Which units to find: the best `most`, all if `null`. */
 interface Wanted {
   eligible: SQL
   most: number | null
@@ -22,9 +24,10 @@ interface Wanted {
 }
 
 /**
- * Finds units that hold any of the terms, best first, and their neighbours. Postgres computes the same BM25 as core's
- * `bm25`, over all units of the place; core turns it into scores. Units that hold only common terms are looked for
- * only where they may be among the best.
+ * Finds units that hold any of the terms, best first, and their neighbours. Without a vector, those that hold all the
+ * terms come before the others, as core ranks them. Postgres computes the same BM25 as core's `bm25`, over all units of
+ * the place; core turns it into scores. Units that hold only common terms are looked for only where they may be among
+ * the best.
  */
 export async function matchWords(
   database: Database,
@@ -41,7 +44,8 @@ export async function matchWords(
   if (most !== null) {
     const { finding, counting, bound } = splitByRarity(words, most, vocabulary.units)
     const rows = counting.length > 0 ? await find(finding) : []
-    if ((rows[most - 1]?.bm25 ?? 0) > bound) return rows
+    const last = rows[most - 1]
+    if (last && (last.bm25 > bound || (last.isWhole && wanted.vector === null))) return rows
   }
   return find(words.map(({ word }) => word))
 }
@@ -56,34 +60,36 @@ function matching(
 ): SQL {
   const place = sql`${placeId(query, shelf)}::uuid`
   const similarity = vector === null ? sql`null::float8` : similarityTo(vector)
+  const bestFirst = vector === null ? sql`"isWhole" desc, bm25 desc` : sql`bm25 desc`
+  const together = words.map(({ word }) => quoted(word)).join(' & ')
   return sql`
     with matched as materialized (
       select ${units.entry} as id, ${units.unit} as unit, ${isConversation} as "isConversation",
-        ${bm25Of(words, averageLength)} as bm25
-      from ${unitsOfEntries}
+        scored.bm25 as bm25, scored.whole as "isWhole"
+      from ${unitsOfEntries} cross join lateral (
+        select ${bm25Of(words, averageLength)} as bm25, unpacked.words @@ ${together}::text::tsquery as whole
+        from ${unpackedWords} as unpacked
+      ) as scored
       where ${units.place} = ${place} and ${units.words} @@ ${finding.map(quoted).join(' | ')}::text::tsquery
         and ${eligible}
-      order by bm25 desc, ${entries.updatedAt} desc, ${entries.key} collate "C", ${units.unit}
+      order by ${bestFirst}, ${entries.updatedAt} desc, ${entries.key} collate "C", ${units.unit}
       limit ${most}
     ), around as (
-      select ${units.entry} as id, ${units.unit} as unit, 0 as bm25
+      select ${units.entry} as id, ${units.unit} as unit, 0 as bm25, false as "isWhole"
       from (select * from matched order by bm25 desc limit ${noiseRank}) as best join ${units}
         on ${units.place} = ${place} and ${units.entry} = best.id and ${units.unit} in (best.unit - 1, best.unit + 1)
       where best."isConversation"
     )
-    select ${matchColumns}, ${similarity} as similarity, found.bm25
+    select ${matchColumns}, ${similarity} as similarity, found.bm25, found."isWhole"
     from (
-      select id, unit, max(bm25) as bm25
-      from (select id, unit, bm25 from matched union all select id, unit, bm25 from around) as either group by id, unit
+      select id, unit, max(bm25) as bm25, bool_or("isWhole") as "isWhole"
+      from (select id, unit, bm25, "isWhole" from matched union all select * from around) as either group by id, unit
     ) as found
     join ${unitsOfEntries} on ${units.place} = ${place} and ${units.entry} = found.id and ${units.unit} = found.unit
-    order by found.bm25 desc, ${entries.updatedAt} desc, ${entries.key} collate "C", ${units.unit}`
+    order by ${bestFirst}, ${entries.updatedAt} desc, ${entries.key} collate "C", ${units.unit}`
 }
 
-/**
- * SQL for the BM25 of a unit. The weights of a term encode its count, see
- * `countedWords`.
- */
+/** SQL for the BM25 of a unit, from its `unpacked` words. The weights of a term encode its count, see `countedWords`. */
 function bm25Of(words: readonly WordFacts[], averageLength: number): SQL {
   const norm = sql`${k1} * (1 - ${b} + ${b} * ${units.wordCount} / ${averageLength}::float8)`
   const parts = words.map(({ word, rarity }) => {
@@ -92,7 +98,7 @@ function bm25Of(words: readonly WordFacts[], averageLength: number): SQL {
     const count = sql`(8 * ${bit(':A')} + 4 * ${bit(':B')} + 2 * ${bit(':C')} + ${bit(':D')})`
     return sql`case when ${holds('')} then ${rarity}::float8 * (${k1} + 1) / (1 + ${norm} / ${count}) else 0 end`
   })
-  return sql`(select ${sql.join(parts, sql` + `)} from ${unpackedWords} as unpacked)`
+  return sql.join(parts, sql` + `)
 }
 
 /** The words of a unit, decompressed: otherwise each `@@` does so again, which takes most of the time of a search. */

@@ -35,7 +35,7 @@ export function rankMatches(
 ): Candidate[] {
   const evidence = new Map<string, UnitEvidence<string>>()
   const rows = new Map<string, UnitMatch>()
-  const add = (row: UnitMatch, bm25: number): void => {
+  const add = (row: UnitMatch, { bm25, isWhole }: Pick<WordMatch, 'bm25' | 'isWhole'>): void => {
     const name = `${row.id} ${row.unit}`
     if (evidence.has(name)) return
     rows.set(row.id, row)
@@ -45,18 +45,19 @@ export function rankMatches(
       unit: row.unit,
       parts: row.parts,
       bm25,
+      isWhole,
       labelled: isLabelled(row.label, labels),
       ageMs: now - row.updatedAt,
       ...(surroundings === undefined ? {} : { surroundings }),
       ...(row.similarity === null || !meaning ? {} : { similarity: row.similarity }),
     })
   }
-  for (const row of words.rows) add(row, row.bm25)
-  for (const row of meaning?.rows ?? []) add(row, 0)
+  for (const row of words.rows) add(row, row)
+  for (const row of meaning?.rows ?? []) add(row, { bm25: 0, isWhole: false })
   const rarity = words.vocabulary.words.reduce((sum, word) => sum + word.rarity, 0)
   const ranked = rankUnits([...evidence.values()], {
     bm25Bound: rarity * saturation || 1,
-    bm25Noise: words.rows[noiseRank - 1]?.bm25 ?? 0,
+    bm25Noise: words.rows.map(({ bm25 }) => bm25).sort((a, b) => b - a)[noiseRank - 1] ?? 0,
     coverage: new Map([...coverage].map(([id, { entry }]) => [id, entry])),
     ...(meaning ? { spread: meaning.spread } : {}),
   })
