@@ -1,28 +1,27 @@
 import { agents, memories, retrievalEvents, vouches } from '@recall/store-postgres'
 import { eq, sql } from 'drizzle-orm'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
 import type { HubParts } from '../src/hub.ts'
 import { promoteAuthors } from '../src/trust/promotion.ts'
 import { isTrustedIn, newcomerFoundBy, savedIn } from './newcomers.ts'
-import { type Engine, engines, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
+import { engines, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
 describe.each(engines)('trust on %s', (_, open) => {
-  let engine: Engine
+  const database = useDatabase(open)
   let hub: TestHub
   let now: number
   beforeEach(async () => {
-    engine = await open()
     now = Date.UTC(2026, 0, 1)
     hub = await openHub(
-      engine.database,
+      database(),
       { ...noLimits, trust: { usefulMemories: 1, heartbeatDays: 1000 } },
       { clock: () => now },
     )
   })
-  afterEach(() => engine.close())
 
   const isTrusted = (agent: TestAgent) => isTrustedIn(hub, agent)
   const foundBy = (reader: TestAgent) => newcomerFoundBy(hub, reader)
@@ -96,7 +95,7 @@ describe.each(engines)('trust on %s', (_, open) => {
   })
 
   const withTrust = (trust: object) =>
-    openHub(engine.database, { ...noLimits, trust: { heartbeatDays: 1000, ...trust } }, { clock: () => now })
+    openHub(database(), { ...noLimits, trust: { heartbeatDays: 1000, ...trust } }, { clock: () => now })
   it('as many speak for an agent as the hub asks for, each of them once', async () => {
     hub = await withTrust({ usefulMemories: 1, retrievers: 2 })
     const [one, two] = [await hub.agent('one', 1), await hub.agent('two', 1)]
