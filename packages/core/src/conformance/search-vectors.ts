@@ -83,14 +83,18 @@ export const searchVectors: Theme = {
       ).toEqual(['far'])
     }),
 
-    law('A vector of the wrong length is refused, never compared.', async ({ memory }) => {
-      if (!memory.capabilities['long-term'].semantic) {
-        await refused('NOT_SUPPORTED', () => memory.search('long-term', { embedding: [1] }))
-        return
-      }
-      await memory.write('long-term', 'east', 1, { embedding: [1, 0] })
-      await refused('INVALID_INPUT', () => memory.search('long-term', { embedding: [1, 0, 0] }))
-    }),
+    law(
+      'A vector of the wrong length is refused, never compared, whichever entries it is to find.',
+      async ({ memory }) => {
+        if (!memory.capabilities['long-term'].semantic) {
+          await refused('NOT_SUPPORTED', () => memory.search('long-term', { embedding: [1] }))
+          return
+        }
+        await memory.write('long-term', 'east', 1, { embedding: [1, 0] })
+        for (const tags of [[], ['other']])
+          await refused('INVALID_INPUT', () => memory.search('long-term', { embedding: [1, 0, 0], tags }))
+      },
+    ),
 
     law(
       'An overwritten entry is found by its new vector only.',

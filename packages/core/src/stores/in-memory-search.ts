@@ -62,7 +62,7 @@ export function takenPlaceAt({
   return typeof date === 'string' ? date : createdAt
 }
 
-/** Every candidate that matches the text or the embedding of a query, unordered. */
+/** Every candidate that matches the text or the embedding of a query, unordered. Their vectors passed `checkModel`. */
 export function searchEntries(candidates: readonly Searchable[], query: StoreQuery): Found[] {
   const { text, embedding } = query
   if (text === undefined && !embedding) {
@@ -108,7 +108,7 @@ function rank(
   const strengths = bm25(terms, collection, rarities)
   const coverage = coverageBy(terms, rarities)
   const evidence = all.map(({ document, own, unit }, i): UnitEvidence<Searchable> => {
-    const vector = embedding && vectorOf(document.entry, unit, embedding)
+    const vector = embedding && vectorOf(document.entry, unit)
     return {
       document,
       unit,
@@ -173,7 +173,7 @@ function byVector(candidates: readonly Searchable[], { embedding }: StoreQuery):
   if (!embedding) return []
   return candidates.flatMap(({ entry, units }) => {
     const similarities = units.flatMap((_, unit) => {
-      const vector = vectorOf(entry, unit, embedding)
+      const vector = vectorOf(entry, unit)
       return vector ? cosineSimilarity(vector, embedding.vector) : []
     })
     if (similarities.length === 0) return []
@@ -183,12 +183,19 @@ function byVector(candidates: readonly Searchable[], { embedding }: StoreQuery):
 }
 
 /** The vector of a unit, or the entry's only vector, which stands for every unit. */
-function vectorOf(
+const vectorOf = ({ embedding }: Entry, unit: number): readonly number[] | undefined =>
+  embedding?.units?.[unit] ?? embedding?.vector
+
+/**
+ * Refuses a query whose vector cannot be compared with that of an entry.
+ *
+ * @throws MemoryError CONFLICT for another model, INVALID_INPUT for another length
+ */
+export function checkModel(
   { key, scope, embedding }: Entry,
-  unit: number,
   asked: NonNullable<StoreQuery['embedding']>,
-): readonly number[] | null {
-  if (!embedding) return null
+): void {
+  if (!embedding) return
   if (asked.model !== null && embedding.model !== asked.model) {
     throw new MemoryError(
       `'${key}' was embedded with ${embedding.model}, the query with ${asked.model}: re-embed the memory`,
@@ -203,5 +210,4 @@ function vectorOf(
       { scope, key },
     )
   }
-  return embedding.units?.[unit] ?? embedding.vector
 }

@@ -6,7 +6,7 @@ import { alreadyExists, changedUnderneath, writtenSinceArchived } from './confli
 import { entryMetadata } from './entry-metadata.ts'
 import { isExpired, slidExpiry } from './expiry.ts'
 import { byOrder } from './found-order.ts'
-import { type Searchable, searchable, searchEntries } from './in-memory-search.ts'
+import { checkModel, type Searchable, searchable, searchEntries } from './in-memory-search.ts'
 
 export interface InMemoryStoreOptions {
   /** Whether old episodes can be archived. Default true. */
@@ -96,9 +96,10 @@ function createShelves(isArchive: boolean) {
     },
 
     async find(query) {
-      const candidates = [...shelf(query).values()].filter(
+      const living = [...shelf(query).values()].filter(({ entry }) => !isExpired(entry, query.now))
+      if (query.embedding) for (const { entry } of living) checkModel(entry, query.embedding)
+      const candidates = living.filter(
         ({ entry }) =>
-          !isExpired(entry, query.now) &&
           (query.tags ?? []).every((tag) => entry.tags.includes(tag)) &&
           (!query.filter ||
             matchesFilter(query.filter, { value: entry.value, metadata: { ...entryMetadata(entry) } })),
