@@ -39,7 +39,7 @@ export const stampSchema = addressSchema.extend(unarchived)
 
 /** Values in one call, each item of a list and each member of an object counted: going through more would hold up others. */
 const mostValues = 100_000
-const tooManyValues = `must hold no more than ${mostValues} items and members, all in all: keep it as text, or in several entries`
+const tooManyValues = `must hold no more than ${mostValues} items and members, all in all: keep it as text, in several entries, or in several batches`
 
 /** Whether values and all that they hold are few enough. No more of them are looked at than that. */
 function areFew(...values: unknown[]): boolean {
