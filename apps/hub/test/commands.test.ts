@@ -155,20 +155,22 @@ it('copies a hub through the standard streams', async () => {
   expect(String(restored.stdout)).toBe(saved.stderr)
 })
 
-it.each([['backup', '-'], ['maintenance'], ['reembed'], ['doctor']])(
-  'makes no database for "%s", which would take it for an empty hub',
-  async (...words) => {
-    const folder = temporaryFolder()
-    writeFileSync(join(folder, 'of-others'), '')
-    for (const DATA of [join(folder, 'elsewhere'), join(folder, 'of-others'), folder])
-      expect(await runHub({ ...fake, DATA }, ...words)).toMatchObject({
-        code: 3,
-        stdout: '',
-        stderr: `recall-hub: there is no database in ${DATA}: RECALL_HUB_DATA or RECALL_HUB_POSTGRES_URL says where it is\n`,
-      })
-    expect(readdirSync(folder)).toEqual(['of-others'])
-  },
-)
+it.each([
+  [['backup', '-'], 'elsewhere'],
+  [['maintenance'], 'of-others'],
+  [['reembed'], '.'],
+  [['doctor'], 'elsewhere'],
+])('makes no database for %j in "%s", which would take it for an empty hub', async (words, path) => {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'of-others'), '')
+  const DATA = join(folder, path)
+  expect(await runHub({ ...fake, DATA }, ...words)).toMatchObject({
+    code: 3,
+    stdout: '',
+    stderr: `recall-hub: there is no database in ${DATA}: RECALL_HUB_DATA or RECALL_HUB_POSTGRES_URL says where it is\n`,
+  })
+  expect(readdirSync(folder)).toEqual(['of-others'])
+})
 
 it('names no administrator what no agent may be called', async () => {
   expect(await runHub(fake, 'admin', 'create', 'ana\nand a line of her own')).toEqual({
