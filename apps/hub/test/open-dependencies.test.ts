@@ -1,8 +1,11 @@
+import { readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { MemoryErrorCode } from '@recall/core'
 import { expect, it, onTestFinished } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
-import { openDependencies } from '../src/open-dependencies.ts'
+import { openDatabase, openDependencies } from '../src/open-dependencies.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 it('embeds what many agents ask once', async () => {
@@ -32,3 +35,18 @@ it('embeds what many agents ask once', async () => {
     expect(await embedder.embed(['how is the pool sized'], 'query')).toEqual([Float32Array.of(1, 0, 0)])
   expect(asked).toBe(1)
 })
+
+it.each(['elsewhere', 'of-others', '.'])(
+  'opens no database in "%s" where there has to be one',
+  async (path) => {
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, 'of-others'), '')
+    const dataFolder = join(folder, path)
+    const opening = openDatabase(parseConfig({ dataFolder }), { mustExist: true })
+    await expect(opening).rejects.toMatchObject({
+      code: MemoryErrorCode.NOT_FOUND,
+      message: expect.stringContaining(`there is no database in ${dataFolder}: `),
+    })
+    expect(readdirSync(folder)).toEqual(['of-others'])
+  },
+)
