@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { fill, internal } from '../../test/index-answers.ts'
 import { temporaryRoot } from '../../test/temporary-root.ts'
 import { defaultFileSystem, type FileSystem } from '../files/file-system.ts'
-import { loadSqlite, type OpenDatabase } from '../sqlite/driver.ts'
+import { type Database, loadSqlite, type OpenDatabase } from '../sqlite/driver.ts'
 import { openIndexFile } from './index-file.ts'
+import { schemaVersion } from './schema.ts'
 import { writeSeal } from './seal.ts'
 
 /** Windows, with a driver that ends statements late: a file stays open once one was prepared. */
@@ -95,5 +96,28 @@ describe('an index that another process mends while its lock is waited for', () 
       writeSeal(defaultFileSystem, folder, { documents: 22, folders: {} }),
     )
     expect(opened).toEqual({ isNew: false, temporary: false, unclean: false })
+  })
+
+  /** Runs statements on the index, and moves what they did from the log into the file. */
+  const change = async (folder: string, statements: string): Promise<void> => {
+    const database = (await loadSqlite())(join(folder, 'index.db'))
+    database.exec(`${statements}; PRAGMA wal_checkpoint(TRUNCATE)`)
+    database.close()
+  }
+
+  it.each([
+    ['writes to it', schemaVersion],
+    ['was seen making it', 0],
+  ])('is used as it is where a living process %s', async (_, version) => {
+    const folder = await closed()
+    await change(folder, `PRAGMA user_version = ${version}`)
+    const open = await loadSqlite()
+    let writer: Database | undefined
+    const opened = await openMeanwhile(folder, false, () => {
+      writer = open(join(folder, 'index.db'))
+      writer.exec(`PRAGMA user_version = ${schemaVersion}; CREATE TABLE more (word TEXT)`)
+    })
+    expect(opened).toEqual({ isNew: false, temporary: false, unclean: true })
+    writer?.close()
   })
 })

@@ -40,36 +40,15 @@ const attempts = 3
  * version or copied along with the files, is removed.
  */
 export function openIndexFile(options: IndexFileOptions, attempt = 1): OpenedIndex {
-  const { fileSystem, openDatabase, folder, inUse, exclusively } = options
+  const { fileSystem, openDatabase, folder, inUse } = options
   const path = join(folder, indexName)
   try {
     ensureInternal(fileSystem, folder)
     const inode = inodeOf(fileSystem, path)
-    const sealed = readSeal(fileSystem, folder) !== null
-    // A killed writer leaves a log behind. Without one the file is as it was closed, or something else changed it.
-    const isAltered = !sealed && !inUse && logSize(fileSystem, folder) === 0
-    const found = inode === undefined ? 'missing' : tryOpen(openDatabase, path, !sealed && !inUse, isAltered)
-    if (typeof found !== 'string')
-      return { database: found, isNew: false, unclean: !sealed && !inUse, temporary: false }
-    return exclusively(() => {
-      // Another process may have been faster.
-      if (inode !== inodeOf(fileSystem, path)) return openIndexFile(options)
-      if (found === altered && readSeal(fileSystem, folder)) return openIndexFile(options)
-      const now = found === 'unfinished' ? tryOpen(openDatabase, path, true, false) : found
-      if (typeof now !== 'string') return { database: now, isNew: false, unclean: true, temporary: false }
-      if (now === 'missing' || now === 'unfinished') {
-        removeIndexFile(fileSystem, openDatabase, folder)
-        return { ...create(openDatabase, path), unclean: false }
-      }
-      const isWhole = now === outdated || now === altered
-      if (isWhole) removeIndexFile(fileSystem, openDatabase, folder)
-      const fate = isWhole ? 'it' : `it was moved to ${setAside(fileSystem, path)} and`
-      return {
-        ...create(openDatabase, path),
-        unclean: false,
-        notice: `the search index was ${now}: ${fate} is built anew`,
-      }
-    })
+    const isTrusted = inUse || readSeal(fileSystem, folder) !== null
+    const found = inode === undefined ? 'missing' : tryOpen(openDatabase, path, !isTrusted)
+    if (isTrusted && typeof found !== 'string') return asItIs(found, false)
+    return judge(options, inode, found)
   } catch (error) {
     if (!isUnwritable(error) && !isDamage(error)) throw error
     // Its files may have been deleted while they were opened.
@@ -77,6 +56,55 @@ export function openIndexFile(options: IndexFileOptions, attempt = 1): OpenedInd
     return openTemporaryIndex(openDatabase)
   }
 }
+
+/** Decides what becomes of an index that is not trusted: under the lock, where nobody is about to seal it. */
+function judge(options: IndexFileOptions, inode: number | undefined, found: Database | string): OpenedIndex {
+  const { fileSystem, openDatabase, folder, inUse, exclusively } = options
+  const path = join(folder, indexName)
+  let unjudged = typeof found === 'string' ? undefined : found
+  const decide = (): OpenedIndex => {
+    unjudged = undefined
+    // Whoever looks while another process makes it sees half of it.
+    const now = typeof found === 'string' && inode !== undefined ? tryOpen(openDatabase, path, true) : found
+    const isCurrent = inode === inodeOf(fileSystem, path)
+    const isSound = typeof now !== 'string'
+    // A living writer has a log, and a killed one leaves it behind. It stays as long as it is open here.
+    if (isSound && isCurrent && (inUse || logSize(fileSystem, folder) > 0)) return asItIs(now, true)
+    if (isSound) now.close()
+    // Another process may have been faster.
+    if (!isCurrent || (isSound && readSeal(fileSystem, folder))) return openIndexFile(options)
+    return replace(options, isSound ? altered : now)
+  }
+  try {
+    return exclusively(decide)
+  } finally {
+    unjudged?.close()
+  }
+}
+
+/** Creates an index in the place of one that cannot be used. */
+function replace({ fileSystem, openDatabase, folder }: IndexFileOptions, problem: string): OpenedIndex {
+  const path = join(folder, indexName)
+  if (problem === 'missing' || problem === 'unfinished') {
+    removeIndexFile(fileSystem, openDatabase, folder)
+    return { ...create(openDatabase, path), unclean: false }
+  }
+  const isWhole = problem === outdated || problem === altered
+  if (isWhole) removeIndexFile(fileSystem, openDatabase, folder)
+  const fate = isWhole ? 'it' : `it was moved to ${setAside(fileSystem, path)} and`
+  return {
+    ...create(openDatabase, path),
+    unclean: false,
+    notice: `the search index was ${problem}: ${fate} is built anew`,
+  }
+}
+
+const asItIs = (database: Database, unclean: boolean): OpenedIndex => ({
+  database,
+  isNew: false,
+  unclean,
+  temporary: false,
+})
 
 /**
  * Removes the index with its log. A log left without its database would be taken for that of the next one. Windows
@@ -145,18 +173,16 @@ const altered = 'changed by something else than this memory'
 const outdated = 'made by another version'
 
 /** The database, or what is wrong with it. `unfinished`: it has no tables (yet). */
-function tryOpen(open: OpenDatabase, path: string, check: boolean, isAltered: boolean): Database | string {
+function tryOpen(open: OpenDatabase, path: string, check: boolean): Database | string {
   let database: Database | undefined
   try {
     database = open(path)
     prepare(database)
     const version = versionOf(database)
-    const isSound = version === schemaVersion && (!check || passesCheck(database))
-    if (isSound && !isAltered) return database
+    if (version === schemaVersion && (!check || passesCheck(database))) return database
     const isEmpty = version === 0 && valuesOf(database, 'SELECT 1 AS value FROM sqlite_schema').length === 0
     database.close()
     if (isEmpty) return 'unfinished'
-    if (isSound) return altered
     return version === schemaVersion || version === 0 ? 'damaged' : outdated
   } catch (error) {
     database?.close()
