@@ -9,9 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { ConversationArchive } from '@recall/core'
+import { type ConversationArchive, createMemoryManager } from '@recall/core'
 import { openFileMemory, openFileStore } from '@recall/store-file'
 import { describe, expect, it, vi } from 'vitest'
+import { createArchiver } from '../src/imports/archiver.ts'
 import { addressesByKey } from '../src/memory/find-addresses.ts'
 import { createShell, poolSession, shellWithSession, writeFiles, writeSession } from './support.ts'
 
@@ -400,6 +401,23 @@ describe('forget', () => {
     await shell.run('forget', 'conversation:pool-leak', '--yes')
     expect(await shell.json('import', exported)).toMatchObject({ entries: 1, forgotten: 4 })
     expect((await shell.run('search', 'pool')).out).toContain('the pool is blue')
+    expect((await shell.run('export')).out).not.toContain('pool-leak')
+  })
+
+  it('keeps a session forgotten that somebody forgets while a model summarises what it has grown by', async () => {
+    const shell = await shellWithSession()
+    writeSession(shell.transcripts, 'pool-leak', [...poolSession, { role: 'user', text: 'Thank you.' }])
+    const lm = {
+      model: 'slow',
+      async complete() {
+        await shell.run('forget', 'conversation:pool-leak', '--yes')
+        return JSON.stringify({ summary: 'The pool.', topics: [], decisions: [], action_items: [] })
+      },
+    }
+    const store = await openFileStore({ root: shell.root })
+    const archiver = await createArchiver(createMemoryManager({ stores: store }), store, 'session', { lm })
+    await expect(archiver(shell.path)).rejects.toMatchObject({ details: { forgotten: true } })
+    await store.close()
     expect((await shell.run('export')).out).not.toContain('pool-leak')
   })
 

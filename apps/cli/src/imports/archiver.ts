@@ -52,13 +52,15 @@ export async function createArchiver(
       }) as const
     const address = archiveOf(conversation.sessionId)
     const session = archiveOf(conversation.parent ?? conversation.sessionId)
-    if (isForgotten(address) || isForgotten(session)) {
+    const refuseForgotten = (): void => {
+      if (!isForgotten(address) && !isForgotten(session)) return
       throw new MemoryError(
         `${path} is session ${conversation.sessionId}, which was forgotten: it is not archived again`,
         MemoryErrorCode.CONFLICT,
         { details: { forgotten: true } },
       )
     }
+    refuseForgotten()
     const inWindow = {
       ...address,
       scope: 'short-term',
@@ -68,7 +70,7 @@ export async function createArchiver(
     await renewMessageIds(memory, conversation.sessionId, () => openSession(path))
     // The address of a session in a database is the path of the file, a mark and the session's id.
     const changed = (await stat(splitAddress(path)?.file ?? path)).mtimeMs
-    const outcome = await save(memory, conversation, {
+    const outcome = await save(askedFirst(memory, refuseForgotten), conversation, {
       maxEntries: config.ephemeral.maxEntries,
       inWindow: !isForgotten(inWindow),
       undated: Math.round(changed),
@@ -79,6 +81,19 @@ export async function createArchiver(
     return { ...outcome, path, skipped, ...(title ? { title: redactText(title).text } : {}) }
   }
 }
+
+/** The memory, with a question before each write: a session may be forgotten while a model summarises it. */
+const askedFirst = (memory: MemoryManager, ask: () => void): MemoryManager => ({
+  ...memory,
+  async write(...given: Parameters<MemoryManager['write']>) {
+    ask()
+    await memory.write(...given)
+  },
+  async atomicUpdate(...given) {
+    ask()
+    await memory.atomicUpdate(...given)
+  },
+})
 
 /** Opens a transcript; one that a host has only created is that of a session in which nothing was said. */
 async function openSession(path: string): Promise<Conversation> {
