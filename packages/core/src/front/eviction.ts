@@ -1,7 +1,7 @@
 import { isMemoryError, MemoryErrorCode } from '../errors.ts'
 import { jsonBytes } from '../json.ts'
 import type { Entry, Found, MemoryStore, Place } from '../memory-store.ts'
-import { windowNotesKey } from '../session-keys.ts'
+import { sessionSummaryType, windowNotesKey } from '../session-keys.ts'
 import { addressOf, asRead } from '../stores/entry-identity.ts'
 
 /**
@@ -15,8 +15,8 @@ const nextPage = (size: number): number => Math.min(size * 2, largestPage)
 
 /**
  * Removes the least recently used entries until at most `target` bytes are kept; with `dryRun` only counts
- * them. An entry that is written meanwhile stays, and so does what a person wrote into the window. Several evictions at
- * once remove no more than one.
+ * them. An entry that is written meanwhile stays, and so does the window, into which a person may have written. Several
+ * evictions at once remove no more than one.
  *
  * @param options.spared keys of entries that stay
  * @returns how many were removed
@@ -35,12 +35,13 @@ export async function evictLeastRecent(
   for (let pageSize = firstPage; bytes > target; pageSize = nextPage(pageSize)) {
     // Evicted entries leave the result list, so a real run always reads from its start.
     const offset = dryRun ? seen : 0
-    const list = await store.find({ ...place, ...unusedFirst, limit: pageSize + kept.size, offset, now })
+    const limit = pageSize + kept.size
+    const list = await store.find({ ...place, ...unusedFirst, limit, offset, now })
     seen += list.length
     // Measured after the look at the entries: of several evictions at once, each would remove as much as one must.
     if (!dryRun) bytes = (await store.stats(place)).bytes
-    const page = list.filter(({ entry }) => !kept.has(entry.key))
-    if (page.length === 0) break
+    const page = whatMayGo(list, kept)
+    if (page.length === 0 && list.length < limit) break
     const chosen = firstOf(page, bytes - target)
     const removed = dryRun ? chosen : await removeUnchanged(store, chosen)
     for (const entry of removed) bytes -= jsonBytes(entry.value)
@@ -48,6 +49,12 @@ export async function evictLeastRecent(
     evicted += removed.length
   }
   return evicted
+}
+
+/** The entries that may be removed. The keys of sessions of the window are added to those that are kept. */
+function whatMayGo(list: readonly Found[], kept: Set<string>): Found[] {
+  for (const { entry } of list) if (entry.type === sessionSummaryType) kept.add(entry.key)
+  return list.filter(({ entry }) => !kept.has(entry.key))
 }
 
 /** The first entries that hold so many bytes together, or all. */

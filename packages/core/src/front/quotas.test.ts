@@ -4,7 +4,7 @@ import { createTicker } from '../conformance/ticker.ts'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import { jsonBytes } from '../json.ts'
 import type { MemoryStore } from '../memory-store.ts'
-import { windowNotesKey } from '../session-keys.ts'
+import { sessionSummaryType, windowNotesKey } from '../session-keys.ts'
 import { createInMemoryStore } from '../stores/in-memory-store.ts'
 import { createMemoryManager } from './create-memory-manager.ts'
 
@@ -222,6 +222,21 @@ it('what a person wrote into the window is not evicted, however long it went unu
   expect(deleted).toBeGreaterThan(0)
   expect((await memory.cleanup(empty)).deleted).toBe(deleted)
   expect(await memory.read('short-term', windowNotesKey)).toBe('Ask Ada first.')
+})
+
+it('sessions of the window are not evicted, however many they are', async () => {
+  const time = createTicker()
+  const policies = { quotas: { 'short-term': 100_000 } }
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: time.clock, policies })
+  for (let i = 0; i < 150; i++) {
+    time.advance(1)
+    await memory.write('short-term', `session:${i}`, { summary: 'The pool.' }, { type: sessionSummaryType })
+  }
+  await memory.write('short-term', 'key', 'x')
+  const empty = { scope: 'short-term', threshold: 0.001 } as const
+  expect((await memory.cleanup({ ...empty, dryRun: true })).deleted).toBe(1)
+  expect((await memory.cleanup(empty)).deleted).toBe(1)
+  expect(await memory.exists('short-term', 'session:0')).toBe(true)
 })
 
 it('a dry clean-up counts what the real one removes, also where something has expired', async () => {
