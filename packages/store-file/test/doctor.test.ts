@@ -1,13 +1,4 @@
-import {
-  constants,
-  existsSync,
-  mkdirSync,
-  type PathLike,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { thisProcess } from '@recall/core/process'
 import { describe, expect, it, vi } from 'vitest'
@@ -175,25 +166,35 @@ describe('the doctor', () => {
     await memory.close()
   })
 
-  it('has an index made anew that is damaged, or may hold what was forgotten, also where there is none', async () => {
+  it('looks at every file also where there is no index yet', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    mkdirSync(at('long-term'))
+    writeFileSync(at('long-term/note.md'), '---\nkey: [unclosed\n---\n')
+    for (const deep of [false, true]) {
+      rmSync(at('.recall'), { recursive: true })
+      const findings = checkUp(defaultFileSystem, store, { deep, fix: false })
+      expect(findings.find(({ check }) => check === 'files')).toMatchObject({
+        ok: false,
+        message: expect.stringContaining('note.md'),
+      })
+      expect(findings.some(({ check }) => check === 'contents')).toBe(deep)
+    }
+    await memory.close()
+  })
+
+  it('has an index made anew that is damaged, or may hold what was forgotten', async () => {
     const { store, memory } = await openWithArchives(0)
     await memory.write('long-term', 'key', 'text')
-    const index = (given: Partial<FileStore>, deep: boolean, fileSystem = defaultFileSystem) => {
+    const index = (given: Partial<FileStore>, deep: boolean) => {
       const reindex = vi.fn()
-      const findings = checkUp(fileSystem, { ...store, ...given, reindex }, { deep, fix: true })
+      const findings = checkUp(defaultFileSystem, { ...store, ...given, reindex }, { deep, fix: true })
       const { message, fixed = false } = findings.find(({ check }) => check === 'index') ?? {}
       expect(reindex).toHaveBeenCalledTimes(fixed ? 1 : 0)
       return { message, fixed }
     }
     const traces = { hasTraces: () => true }
     const mayStand = expect.stringContaining('what was forgotten may still stand in it')
-    const existsSync = (path: PathLike) =>
-      defaultFileSystem.existsSync(path) && !String(path).endsWith('index.db')
-    const without = { ...defaultFileSystem, existsSync }
-    const none = { message: 'none yet: the first search builds it', fixed: false }
-    expect(index({}, true, without)).toEqual(none)
-    expect(index(traces, false, without)).toEqual({ message: mayStand, fixed: true })
-    await memory.search('long-term', {})
+    expect(index(traces, false)).toEqual({ message: mayStand, fixed: true })
     const damaged = { index: { ...store.index, damage: () => 'page 7 is torn' } }
     expect(index({}, true)).toEqual({ message: '1 entry', fixed: false })
     expect(index(damaged, false)).toEqual({ message: '1 entry', fixed: false })
@@ -252,10 +253,13 @@ describe('the doctor', () => {
     const root = temporaryRoot()
     mkdirSync(join(root, 'memory'))
     const name = `.tmp-999999999-${thisProcess().place}00`
-    writeFileSync(join(root, name), 'unfinished')
     const store = await openFileStore({ root, layout: 'user' })
-    const leftovers = (fix: boolean) =>
-      checkUp(defaultFileSystem, store, { deep: false, fix }).find(({ check }) => check === 'leftovers')
+    const leftovers = (fix: boolean) => {
+      writeFileSync(join(root, name), 'unfinished')
+      return checkUp(defaultFileSystem, store, { deep: false, fix }).find(
+        ({ check }) => check === 'leftovers',
+      )
+    }
     expect(leftovers(false)?.message).toBe(`${name} was never finished`)
     expect(leftovers(true)).toMatchObject({ fixed: true })
     expect(existsSync(join(root, name))).toBe(false)

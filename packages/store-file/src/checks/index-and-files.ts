@@ -4,19 +4,13 @@ import { contentHash } from '../files/digest.ts'
 import type { FileSystem } from '../files/file-system.ts'
 import { fromShown } from '../files/paths.ts'
 import { readText } from '../files/read-text.ts'
-import { indexName } from '../search-index/seal.ts'
 import { hasUnreadableVectors } from '../vectors/kept-model.ts'
 import { counted, orUnreadable, type Report, within } from './report.ts'
 
 export function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, report: Report): void {
-  const { root, layout } = store
   const traces = store.hasTraces()
     ? ['what was forgotten may still stand in it: the rebuild that has to follow was interrupted']
     : []
-  if (traces.length === 0 && !fileSystem.existsSync(join(root, layout.internal, indexName))) {
-    report('index', [], 'none yet: the first search builds it', '')
-    return
-  }
   const damage = deep ? store.index.damage() : null
   report(
     'index',
