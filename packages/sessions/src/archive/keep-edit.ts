@@ -14,7 +14,10 @@ import { wasEdited } from './window-entry.ts'
 /** Of episodes that a person wrote into the window. */
 export const noteOptions = { type: windowNoteType, tags: ['window'] }
 
-/** Makes an episode of a summary that a person changed, before it leaves the window: no archive holds it. */
+/**
+ * Makes an episode of a summary that a person changed, or of whose session there is no archive, before it leaves the
+ * window: nothing else holds it.
+ */
 export const keepEdit = async (memory: MemoryManager, entry: SessionSummary): Promise<void> =>
   keepIfEdited(memory, entry, await archivesOf(memory, entry.sessionId))
 
@@ -38,7 +41,7 @@ async function keepIfEdited(
   entry: SessionSummary,
   archives: readonly ArchiveDigest[],
 ): Promise<void> {
-  if (!wasEdited(entry, archives)) return
+  if (archives.length > 0 && !wasEdited(entry, archives)) return
   // The same text has the same key: after a crash it is not kept twice.
   const key = editedSummaryKey(entry.sessionId, fingerprint(entry.summary))
   await memory.write('episodic', key, renderSessionSummary(entry), noteOptions)

@@ -142,6 +142,15 @@ it.each<[what: string, leave: (memory: MemoryManager) => Promise<unknown>]>([
   expect(episode?.value).toMatch(/\nMine\.$/)
 })
 
+it('makes an episode of a summary that no archive holds, when it leaves the window', async () => {
+  const memory = openMemory()
+  await archiveSession(memory, conversation('s', talk))
+  await memory.delete('episodic', 'conversation:s')
+  await consumeWindow(memory, { clear: true, clock })
+  const [episode] = await memory.search<string>('episodic', { tags: ['window'] })
+  expect(episode?.value).toContain(`\n\n${talk[0]}`)
+})
+
 it('makes no episode of what an archive says, in one part or several', async () => {
   for (const partSize of [1, 1000]) {
     const memory = openMemory()
