@@ -85,6 +85,12 @@ describe('memory_remember without a key', () => {
     })
   })
 
+  it('names what it remembers by nothing that depends on a secret in it', async () => {
+    const { keyOf } = await open()
+    const key = await keyOf({ text: 'The old router: password: hunter2correct' })
+    expect(await keyOf({ text: 'The old router: password: other3horse' })).toBe(key)
+  })
+
   it('overwrites what somebody made of the words since only where it is told to', async () => {
     const { memory, remember, keyOf, kept } = await open()
     const args = { text: 'Ana prefers tabs.' }

@@ -30,7 +30,7 @@ export function addRemember(server: McpServer, { memory }: McpOptions): void {
     },
     ({ text, key: given, tags, replace }) =>
       orFailure(async () => {
-        const name = given ?? (await noteKey(text.trim()))
+        const name = given ?? (await noteKey(withoutSecrets(text).trim()))
         if (given === undefined) await keepNote(memory, name, { text, tags, replace })
         else await keepUnder(memory, name, { text, tags, replace })
         return answer({ key: name, scope: 'long-term', remembered: true })
@@ -80,6 +80,7 @@ async function keepUnder(
   })
 }
 
+/** A hash of a text with a secret in it would confirm each guess at that. */
 async function noteKey(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
