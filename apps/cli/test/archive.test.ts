@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createMemoryManager } from '@recall/core'
+import { openFileStore } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
+import { createArchiver } from '../src/imports/archiver.ts'
 import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
 
 describe('archive', () => {
@@ -18,6 +21,25 @@ describe('archive', () => {
       /^\| 001 \| 2026-03-05T10:03:00.000Z \| pool-leak \| 4 \| 3m \| session \|/m,
     )
     expect(readFileSync(join(root, 'memory/EPHEMERAL.md'), 'utf8')).toMatch(/^## Session pool-leak — /)
+  })
+
+  it('keeps what a person writes into an archive while a model summarises what follows', async () => {
+    const shell = await shellWithSession()
+    const archives = join(shell.root, 'memory/conversations')
+    const lm = {
+      model: 'slow',
+      async complete() {
+        appendFileSync(join(archives, 'conversation-001.md'), 'Mine.\n')
+        return JSON.stringify({ summary: 'The pool.', topics: [], decisions: [], action_items: [] })
+      },
+    }
+    writeSession(shell.transcripts, 'pool-leak', [...poolSession, { role: 'user', text: 'Thank you.' }])
+    const store = await openFileStore({ root: shell.root })
+    const archiver = await createArchiver(createMemoryManager({ stores: store }), store, 'session', { lm })
+    expect(await archiver(shell.path)).toMatchObject({ kept: ['conversation:pool-leak'] })
+    await store.close()
+    expect(readFileSync(join(archives, 'conversation-001.md'), 'utf8')).toContain('Mine.')
+    expect(readFileSync(join(archives, 'conversation-002.md'), 'utf8')).toContain('Thank you.')
   })
 
   it('says that it makes a memory where there was none, and only then', async () => {

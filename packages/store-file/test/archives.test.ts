@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   conversationKey,
   conversationType,
   type JsonObject,
+  MemoryErrorCode,
   sessionSummaryKey,
   sessionSummaryType,
 } from '@recall/core'
@@ -26,6 +27,18 @@ it('an archive that is written again stays the file and the row that it was', as
   expect(readdirSync(at('conversations')).sort()).toEqual(['conversation-001.md', 'conversation-002.md'])
   expect(readFileSync(at('ARCHIVE.md'), 'utf8')).toBe(before.replace('| s1 | 1 |', '| s1 | 7 |'))
   expect(readFileSync(at('conversations/conversation-001.md'), 'utf8')).toContain('log: 1\n')
+  await memory.close()
+})
+
+it('an archive that was edited by hand is another version than the one that an update has seen', async () => {
+  const { memory, at } = await openWithArchives(1)
+  const key = conversationKey('s1')
+  const seen = await memory.read('episodic', key, { includeMetadata: true })
+  appendFileSync(at('conversations/conversation-001.md'), 'Mine.\n')
+  const change = { operation: 'set', key, value: archiveOf('s1', 1), options: asArchive } as const
+  const update = memory.atomicUpdate('episodic', [{ ...change, ifUpdatedAt: seen?.metadata.updatedAt ?? 0 }])
+  await expect(update).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+  expect(readFileSync(at('conversations/conversation-001.md'), 'utf8')).toContain('Mine.')
   await memory.close()
 })
 

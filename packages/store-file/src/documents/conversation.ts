@@ -91,7 +91,8 @@ export function parseConversation(
     value: { ...known, body } satisfies Record<string, JsonValue>,
     text: body,
     created: ended,
-    updated: ended,
+    // Who edits an archive leaves its date as it is: a write that has not seen the edit must tell the two apart.
+    updated: known.edited ? ended + 1 : ended,
     ttl: null,
     expires: null,
     line: bodyLine,
