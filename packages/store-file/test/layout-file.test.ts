@@ -117,6 +117,17 @@ it('says that a window was left behind, and reads archives that were', async () 
   await memory.close()
 })
 
+it('misses nothing in an empty folder that was left behind', async () => {
+  const root = temporaryRoot()
+  await (await openFileMemory({ root, create: true })).close()
+  writeFileSync(join(root, '.recall-echo.json'), JSON.stringify({ paths: { conversations: 'sessions' } }))
+  mkdirSync(join(root, 'memory/conversations'), { recursive: true })
+  const store = await openFileStore({ root })
+  const found = checkUp(defaultFileSystem, store, { deep: false, fix: false })
+  expect(found.find(({ check }) => check === 'layout')).toMatchObject({ ok: true })
+  await store.close()
+})
+
 it('counts each archive once where a link stands in the place that its folder had', async () => {
   const root = temporaryRoot()
   const before = await openFileMemory({ root, redact: 'allow' })

@@ -1,18 +1,18 @@
 import { join } from 'node:path'
 import type { FileStore } from '../file-store.ts'
-import type { FileSystem } from '../files/file-system.ts'
+import { type FileSystem, statusOf } from '../files/file-system.ts'
 import { layouts } from '../layout/layout.ts'
 import { layoutFile } from '../layout/layout-file.ts'
 import { secondNames } from '../layout/second-names.ts'
-import type { Report } from './report.ts'
+import { orUnreadable, type Report } from './report.ts'
 
-/** Reports windows and archives that lie where another layout has them. */
+/** Reports windows and archives that lie where another layout has them; an empty folder holds none. */
 export function checkLayout(fileSystem: FileSystem, { root, layout }: FileStore, report: Report): void {
   const again = secondNames(fileSystem, root, layout)
   const isElsewhere = (path: string): boolean =>
     ![layout.window, layout.archives].includes(path) &&
     !again.has(path) &&
-    fileSystem.existsSync(join(root, path))
+    holdsSomething(fileSystem, join(root, path))
   report(
     'layout',
     Object.values(layouts).flatMap(({ name, window, archives }) =>
@@ -28,3 +28,7 @@ export function checkLayout(fileSystem: FileSystem, { root, layout }: FileStore,
     'its archives are searched; move them to one place when convenient',
   )
 }
+
+/** A file, or a folder that is not known to be empty. */
+const holdsSomething = (fileSystem: FileSystem, path: string): boolean =>
+  statusOf(fileSystem, path) !== null && orUnreadable(() => fileSystem.readdirSync(path))?.length !== 0
