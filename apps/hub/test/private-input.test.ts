@@ -311,6 +311,32 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
     expect(found.map(({ key }) => key).sort()).toEqual(['batched', 'long'])
   })
 
+  const turns = (count: number): object => ({ text: '## \n'.repeat(count), type: 'conversation' })
+  const long = { model: 'm', vector: Array(16_000).fill(1) }
+
+  it.each<[string, string, object[]]>([
+    ['a conversation of too many turns', 'parts', [turns(20_001)]],
+    ['conversations of too many turns together', 'parts', [turns(10_001), turns(10_000)]],
+    ['a long vector for each part of a text', 'vectors', [{ text: 'pool '.repeat(50_000), embedding: long }]],
+    ['long vectors together', 'vectors', Array(132).fill({ embedding: long })],
+  ])('is refused where it would be far more than it is as it came: %s', async (_, what, made) => {
+    const puts = made.map((each, i) => ({ put: { ...entry, key: `${i}`, ...each } }))
+    const answers = [await send('commit', { changes: puts })]
+    if (puts.length === 1) answers.push(await send('put', { entry: puts[0]?.put }))
+    for (const answer of answers) {
+      expect(answer.status).toBe(413)
+      expect(await answer.json()).toMatchObject({
+        detail: expect.stringMatching(`^the .*${what}.*send less`),
+      })
+    }
+    expect(await (await send('stats', {})).json()).toEqual({ entries: 0, bytes: 0 })
+  })
+
+  it('may have as many turns as are taken at once', async () => {
+    expect((await send('put', { entry: { ...entry, ...turns(19_999) } })).status).toBe(200)
+    expect((await send('remove', { key: 'k' })).status).toBe(200)
+  })
+
   it('is read in few calls, however many keys are asked for', async () => {
     const { limits } = noLimits
     const few = [{ requests: 20, seconds: 60 }]

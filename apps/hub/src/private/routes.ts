@@ -20,6 +20,7 @@ import { newRoutes } from '../routes/app.ts'
 import { answers, jsonBody, keyed } from '../routes/describe.ts'
 import { countingAlike } from '../routes/limit-agent.ts'
 import { entryFromWire } from './private-entries.ts'
+import { refuseManyParts } from './refuse-many-parts.ts'
 import { createTotalQuota } from './total-quota.ts'
 import * as wire from './wire.ts'
 
@@ -50,6 +51,7 @@ const operation = <
 const operations = {
   put: operation('Keep an entry', wire.putSchema, wire.done, async (call, { entry, overwrite }) => {
     const kept = entryFromWire(call.hub, call.place, entry, call.now)
+    refuseManyParts(call.hub, [kept])
     await noteNamespace(call)
     await withinQuota(call, () => call.shelf.put(kept, { overwrite, now: call.now }))
     return { success: true as const }
@@ -136,7 +138,9 @@ const operations = {
         const put = entryFromWire(hub, place, change.put, now)
         return { put, options: { overwrite: change.overwrite, now }, ...expected }
       })
-      if (made.some((change) => 'put' in change)) await noteNamespace(call)
+      const kept = made.flatMap((change) => ('put' in change ? change.put : []))
+      refuseManyParts(hub, kept)
+      if (kept.length > 0) await noteNamespace(call)
       await withinQuota(call, () => call.shelf.commit(made))
       return { success: true as const }
     },
