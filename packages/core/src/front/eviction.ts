@@ -40,7 +40,8 @@ export async function evictLeastRecent(
     seen += list.length
     // Measured after the look at the entries: of several evictions at once, each would remove as much as one must.
     if (!dryRun) bytes = (await store.stats(place)).bytes
-    const page = whatMayGo(list, kept)
+    keepSessions(list, kept)
+    const page = list.filter(({ entry }) => !kept.has(entry.key))
     if (page.length === 0 && list.length < limit) break
     const chosen = firstOf(page, bytes - target)
     const removed = dryRun ? chosen : await removeUnchanged(store, chosen)
@@ -51,10 +52,9 @@ export async function evictLeastRecent(
   return evicted
 }
 
-/** The entries that may be removed. The keys of sessions of the window are added to those that are kept. */
-function whatMayGo(list: readonly Found[], kept: Set<string>): Found[] {
+/** Adds the keys of sessions of the window to those that stay. */
+function keepSessions(list: readonly Found[], kept: Set<string>): void {
   for (const { entry } of list) if (entry.type === sessionSummaryType) kept.add(entry.key)
-  return list.filter(({ entry }) => !kept.has(entry.key))
 }
 
 /** The first entries that hold so many bytes together, or all. */
