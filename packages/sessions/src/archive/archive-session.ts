@@ -20,7 +20,7 @@ import { createTimeSpan } from './duration.ts'
 import { keepEditOf } from './keep-edit.ts'
 import { type PlacedPart, placePart } from './place-part.ts'
 import { addToWindow, type WindowOutcome } from './window.ts'
-import { dateAndSummaryOf, projectOf } from './window-entry.ts'
+import { dateAndSummaryOf, fingerprintOf, projectOf, readEntry } from './window-entry.ts'
 
 export interface ArchiveOptions {
   /** Writes the summaries. Without it, or when it fails, an algorithm does. */
@@ -96,8 +96,10 @@ async function archive(
   const partSize = parsePartSize(options.partSize)
   checkArchiveOptions(options)
   checkConversation(conversation)
-  const written = await placeParts(memory, conversation, source, { ...options, partSize })
   const isWanted = source === 'session' && (options.inWindow ?? true)
+  const entry = isWanted ? null : await readEntry(memory, conversation.sessionId)
+  const windowSummary = entry === null ? undefined : fingerprintOf(entry)
+  const written = await placeParts(memory, conversation, source, { ...options, partSize, windowSummary })
   const { placed, messageCount, redactions } = written
   return {
     sessionId: conversation.sessionId,
@@ -126,9 +128,9 @@ async function placeParts(
   memory: MemoryManager,
   { sessionId, facts, messages }: Conversation,
   source: ConversationArchive['source'],
-  options: ArchiveOptions & { partSize: number },
+  options: ArchiveOptions & { partSize: number; windowSummary: string | undefined },
 ): Promise<PlacedConversation> {
-  const { clock = systemClock, undated, lmTimeoutMs, partSize } = options
+  const { clock = systemClock, undated, lmTimeoutMs, partSize, windowSummary } = options
   const cleaner = createMessageCleaner()
   const span = createTimeSpan()
   const placed: PlacedPart[] = []
@@ -145,6 +147,7 @@ async function placeParts(
       source,
       project: facts.project,
       title: facts.title === undefined ? undefined : cleaner.cleanTitle(facts.title),
+      windowSummary,
       from: (placed.at(-1)?.number ?? 0) + 1,
       part,
       hasModel: model !== undefined,

@@ -4,12 +4,11 @@ import {
   fingerprint,
   type MemoryManager,
   type SessionSummary,
-  sessionSummaryKey,
   windowNoteType,
 } from '@recall/core'
 import { type ArchiveDigest, digestOf, readStored } from './place-part.ts'
 import { renderSessionSummary } from './render-window.ts'
-import { wasEdited } from './window-entry.ts'
+import { readEntry, wasEdited } from './window-entry.ts'
 
 /** Of episodes that a person wrote into the window. */
 export const noteOptions = { type: windowNoteType, tags: ['window'] }
@@ -32,7 +31,7 @@ export async function keepEditOf(
   sessionId: string,
   before: readonly ArchiveDigest[],
 ): Promise<void> {
-  const entry = await memory.read<SessionSummary>('short-term', sessionSummaryKey(sessionId))
+  const entry = await readEntry(memory, sessionId)
   if (entry !== null) await keepIfEdited(memory, entry, before)
 }
 

@@ -31,12 +31,15 @@ export interface ArchiveDigest {
   summarizedBy?: string
   /** The text under `## Summary`. */
   summary: string
+  windowSummary?: string
   /** See `lastAnswer`. */
   lastAnswer: string
 }
 
-export function digestOf({ date, messageCount, summarizedBy, body }: ConversationArchive): ArchiveDigest {
-  return { date, messageCount, summarizedBy, summary: summarySection(body), lastAnswer: lastAnswer(body) }
+export function digestOf({ body, ...facts }: ConversationArchive): ArchiveDigest {
+  const { date, messageCount, summarizedBy, windowSummary } = facts
+  const summary = summarySection(body)
+  return { date, messageCount, summarizedBy, summary, windowSummary, lastAnswer: lastAnswer(body) }
 }
 
 export interface PlaceRequest {
@@ -45,6 +48,8 @@ export interface PlaceRequest {
   project?: string
   /** Title of the session, on one line. */
   title?: string
+  /** See `ConversationArchive`; absent when the window is about to change, or does not hold the session. */
+  windowSummary?: string
   /** The first number to try for this part. */
   from: number
   part: ArchivePart
@@ -123,6 +128,7 @@ const archiveOf = (
   source: found?.repeats && found.stored.source === 'session' ? 'session' : facts.source,
   messageCount: facts.part.messageCount,
   lastMessage: facts.part.lastMessage,
+  windowSummary: found === undefined ? undefined : facts.windowSummary,
   ...(facts.number > 1 ? { part: facts.number } : {}),
   ...(facts.project === undefined ? {} : { project: facts.project }),
   ...(facts.title === undefined ? {} : { title: facts.title }),

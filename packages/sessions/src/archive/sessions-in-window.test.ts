@@ -77,6 +77,30 @@ it('keeps the words of a person when the last part of the session grew', async (
   expect(await readWindow(memory)).toMatchObject([{ summary: 'Mine.', messageCount: 4 }])
 })
 
+it('keeps the words that a person wrote after a checkpoint of a session that had ended before', async () => {
+  const memory = openMemory()
+  await archiveSession(memory, conversation('s', talk.slice(0, 2)))
+  await createCheckpoint(memory, conversation('s', talk))
+  const [entry] = await readWindow(memory)
+  await memory.write('short-term', 'session:s', { ...entry, summary: 'Mine.' }, { type: 'session-summary' })
+  expect((await archiveSession(memory, conversation('s', [...talk, 'bye']))).window).toBe('updated')
+  expect(await readWindow(memory)).toMatchObject([{ summary: 'Mine.', messageCount: 4 }])
+  expect(await memory.read('episodic', 'conversation:s')).not.toHaveProperty('windowSummary')
+})
+
+it('takes no summary for the words of a person because a checkpoint came between', async () => {
+  const memory = openMemory()
+  await archiveSession(memory, conversation('s', talk.slice(0, 2)))
+  const [before] = await readWindow(memory)
+  await createCheckpoint(memory, conversation('s', talk))
+  await createCheckpoint(memory, conversation('s', [...talk, 'bye']))
+  await archiveSession(memory, conversation('s', [...talk, 'bye', 'see you']))
+  const [after] = await readWindow(memory)
+  expect(after).toMatchObject({ messageCount: 5 })
+  expect(after?.summary).not.toBe(before?.summary)
+  expect(await memory.search('episodic', { tags: ['window'] })).toEqual([])
+})
+
 it('makes an episode of the words of a person when a checkpoint of the session replaces its last part', async () => {
   const partSize = 90
   const memory = openMemory()

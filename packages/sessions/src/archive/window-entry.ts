@@ -1,7 +1,17 @@
-import { lastAnswerMark, parseInstant, type SessionSummary } from '@recall/core'
+import {
+  fingerprint,
+  lastAnswerMark,
+  type MemoryManager,
+  parseInstant,
+  type SessionSummary,
+  sessionSummaryKey,
+} from '@recall/core'
 import { oneLine } from '../summary/clip.ts'
 import { byAlgorithm } from '../summary/summarize.ts'
 import type { ArchiveDigest } from './place-part.ts'
+
+export const readEntry = (memory: MemoryManager, sessionId: string): Promise<SessionSummary | null> =>
+  memory.read<SessionSummary>('short-term', sessionSummaryKey(sessionId))
 
 /**
  * Date and summary of a session for the window, from its archives in order: the first summary, and the last one if a
@@ -40,12 +50,19 @@ export const byDate = (a: SessionSummary, b: SessionSummary): number =>
 
 /**
  * Whether a person changed an entry's summary: it is of as many messages as some of the session's archives, one after
- * the other, and none of these would be summarised so.
+ * the other, and none of these would be summarised so. Of an entry that is older than the archives, they say themselves
+ * what its summary was.
  */
 export function wasEdited(entry: SessionSummary, archives: readonly ArchiveDigest[]): boolean {
   const told = runsOf(archives).filter((run) => countMessages(run) === entry.messageCount)
-  return told.length > 0 && told.every((run) => dateAndSummaryOf(run).summary.trim() !== entry.summary.trim())
+  if (told.length > 0)
+    return told.every((run) => dateAndSummaryOf(run).summary.trim() !== entry.summary.trim())
+  const known = archives.flatMap(({ windowSummary = [] }) => windowSummary)
+  return known.length > 0 && !known.includes(fingerprintOf(entry))
 }
+
+/** Of an entry's summary, to tell later whether it has changed. */
+export const fingerprintOf = ({ summary }: SessionSummary): string => fingerprint(summary.trim())
 
 const countMessages = (archives: readonly ArchiveDigest[]): number =>
   archives.reduce((sum, { messageCount }) => sum + messageCount, 0)

@@ -43,6 +43,7 @@ it('keeps all facts of a part of a session, also that a person edited it', () =>
     title: 'Pool',
     lastMessage: '7ef90082',
     summarizedBy: 'algorithm',
+    windowSummary: '8-0a1b2c3d4e5f6071',
     edited: true,
   }
   const { key, value, part } = read(printConversation(whole, 7))

@@ -31,6 +31,7 @@ export function printConversation(archive: ConversationArchive, number: number, 
     title: archive.title,
     last_message: archive.lastMessage,
     summarized_by: archive.summarizedBy,
+    window_summary: archive.windowSummary,
   }
   const head = updateFrontMatter(
     earlier,
@@ -76,11 +77,8 @@ export function parseConversation(
     duration: typeof fields.duration === 'string' ? fields.duration : '0s',
     source: fields.source === 'checkpoint' ? 'checkpoint' : 'session',
     topics,
-    ...(typeof fields.last_message === 'string' ? { lastMessage: fields.last_message } : {}),
-    ...(typeof fields.summarized_by === 'string' ? { summarizedBy: fields.summarized_by } : {}),
     ...(part > 1 ? { part } : {}),
-    ...(typeof fields.project === 'string' ? { project: fields.project } : {}),
-    ...(typeof fields.title === 'string' ? { title: fields.title } : {}),
+    ...textsOf(fields),
     ...(isEdited(fields, body) ? { edited: true } : {}),
   }
   const ended = parseTime(known.date) ?? modified
@@ -103,6 +101,22 @@ export function parseConversation(
     ...(problem ? { problem } : {}),
   }
 }
+
+/** The optional texts of the front matter, and what they are in the value. */
+const textFields = {
+  last_message: 'lastMessage',
+  summarized_by: 'summarizedBy',
+  window_summary: 'windowSummary',
+  project: 'project',
+  title: 'title',
+}
+
+const textsOf = (fields: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(textFields)
+      .map(([field, name]) => [name, fields[field]] as const)
+      .filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
 
 /** Whether an archive proves that it is whole: it names its session, and no letter of it has changed since. */
 export function isAsWritten(content: string): boolean {
