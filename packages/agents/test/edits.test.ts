@@ -300,11 +300,25 @@ it('brings what starts our server up to date, and leaves the rest of it', () => 
 it.each(['[mcp]\nrecall = { command = "recall" }\n', 'mcp.recall.command = "recall"\n'])(
   'leaves a table of our name that a person wrote in another form as it is: %j',
   (text) => {
+    expect(tomlTable('x', ['mcp', 'recall'], { command: 'recall' }).add(text)).toBe(text)
     const edit = tomlTable('x', ['mcp', 'recall'], { command: 'recall', args: ['mcp'] })
-    expect(edit.add(text)).toBe(text)
+    expect(() => edit.add(text)).toThrow("'mcp.recall' stands in it in another form than ours")
     expect(edit.remove(text)).toBe(text)
   },
 )
+
+it('knows its TOML table with blanks in its header and a comment behind it, and tables inside it', () => {
+  const edit = tomlTable('x', ['mcp', 'recall'], { command: 'recall' })
+  const inside = '[mcp.recall.tools] # allowed\nsearch = true\n'
+  const others = '[mcp.other] # mine\ncommand = "other"\n'
+  const text = `${others}\n[ mcp.recall ]  # memory\ncommand = "old"\n\n${inside}`
+  const added = edit.add(text)
+  expect(added).toBe(`${others}\n[mcp.recall]\ncommand = "recall"\n\n${inside}`)
+  expect(edit.remove(added)).toBe(others)
+  expect(edit.remove(text)).toBe(others)
+  const crlf = (lines: string): string => lines.replaceAll('\n', '\r\n')
+  expect(edit.remove(crlf(text))).toBe(crlf(others))
+})
 
 it.each([
   ['model = "m"', 'model = "m"\n\n[mcp.recall]\ncommand = "recall"\n'],

@@ -65,6 +65,17 @@ it('knows its hooks and servers by what they run, wherever the program lies, and
   expect(isOwnCommand('node /opt/recall/main.js hook session-end')).toBe(true)
   expect(isOwnCommand('other hook stop --root /m')).toBe(false)
   expect(isOwnCommand('recall hook stopped')).toBe(false)
+  expect(isOwnCommand('total-recall hook prompt')).toBe(false)
+  expect(isOwnCommand('node /home/me/recall-notes/cli.js hook session-end --root /m')).toBe(false)
+  expect(isOwnCommand('other hook stop --mine ~/.recall')).toBe(false)
+  expect(isOwnCommand({ run: 'recall hook stop' })).toBe(false)
+  for (const own of [
+    'recall hook turn-start',
+    '"C:\\Program Files\\nodejs\\node.exe" C:\\npm\\recall.cjs hook prompt --root C:\\m',
+    'npx -y @recall/cli hook prompt',
+    'node /opt/main.js hook session-start --root /home/ada/.recall --clear',
+  ])
+    expect(isOwnCommand(own)).toBe(true)
   expect(isOwnServer({ command: 'node', args: ['/opt/main.js', 'mcp', '--root', '/m'] })).toBe(true)
   expect(isOwnServer({ type: 'local', command: ['npx', '@recall/cli', 'mcp'] })).toBe(true)
   expect(isOwnServer({ command: 'npx', args: ['other', 'mcp'] })).toBe(false)

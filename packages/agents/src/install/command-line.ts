@@ -1,14 +1,16 @@
 import { isRecord } from '../reading/content-blocks.ts'
 import type { Surroundings, Wiring } from './target.ts'
 
-export type HookEvent =
-  | 'session-start'
-  | 'turn-start'
-  | 'prompt'
-  | 'pre-compact'
-  | 'post-compact'
-  | 'session-end'
-  | 'stop'
+const hookEvents = [
+  'session-start',
+  'turn-start',
+  'prompt',
+  'pre-compact',
+  'post-compact',
+  'session-end',
+  'stop',
+] as const
+export type HookEvent = (typeof hookEvents)[number]
 
 /** How many seconds a host waits for a hook: a person waits for what is told with a prompt. */
 export const hookSeconds = (event: HookEvent): number =>
@@ -37,13 +39,19 @@ export function mcpCommand(
   return isScript ? { command: 'cmd', args: ['/c', program, ...args] } : { command: program, args }
 }
 
-/** Whether a hook is ours, judged by what it runs and not by the program's path: a moved program replaces its hook. */
+const hookLine = new RegExp(`^(?<program>.*?) hook (?:${hookEvents.join('|')})(?: (?<rest>.*))?$`, 's')
+
+/** Our name as a whole word, or as a part of a path: not that of `total-recall` or `recall-notes`. */
+const ownName = /(?<![\w-])recall(?:-echo)?(?:\.\w+)?(?![\w-])/i
+
+/**
+ * Whether a hook is ours, judged by what it runs and not by the program's path: a moved program replaces its hook. Our
+ * name stands in the program, or in the root behind it, as we write it.
+ */
 export function isOwnCommand(command: unknown): boolean {
-  return (
-    typeof command === 'string' &&
-    /recall/i.test(command) &&
-    / hook (?:session-start|prompt|pre-compact|post-compact|session-end|stop)(?: |$)/.test(command)
-  )
+  const { program, rest = '' } = hookLine.exec(String(command))?.groups ?? {}
+  if (program === undefined) return false
+  return ownName.test(program) || (rest.startsWith('--root ') && ownName.test(rest))
 }
 
 /**

@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support.ts'
 import { install, installedNames, uninstall } from './installer.ts'
 import { jsonFile } from './json-file.ts'
+import { ownFile } from './own-file.ts'
+import { tomlTable } from './toml-table.ts'
 
 /** A host of one settings file, in which a hook of ours runs a command. */
 async function setUp() {
@@ -35,6 +37,76 @@ it('removes no file that was there before, also when nothing but our part is lef
   writeFileSync(host.path, readFileSync(host.path, 'utf8').replace(/\s+/g, ' '))
   expect(host.uninstall(present)).toMatchObject([{ status: 'edited' }])
   expect(readFileSync(host.path, 'utf8')).toBe(' \n')
+})
+
+it('brings nothing back that a person took out since the installation', async () => {
+  const host = await setUp()
+  writeFileSync(host.path, '{"Stop": [{"command": "other"}]}')
+  host.install(earlier)
+  const ours = '{"Stop": [{"command": "recall hook stop --root /old"}]}'
+  writeFileSync(host.path, ours)
+  expect(host.uninstall(earlier)).toMatchObject([{ status: 'edited' }])
+  expect(readFileSync(host.path, 'utf8')).toBe('{}\n')
+
+  writeFileSync(host.path, '{"Stop": [{"command": "other"}]}')
+  host.install(earlier)
+  writeFileSync(host.path, ours)
+  host.install(present)
+  expect(host.uninstall(present)).toMatchObject([{ status: 'restored' }])
+  expect(readFileSync(host.path, 'utf8')).toBe('{}\n')
+})
+
+it('names a file in which our part stands in a form that it does not know', async () => {
+  const { path, state } = await setUp()
+  const edits = [tomlTable(path, ['mcp', 'recall'], { command: 'recall' })]
+  install('host', edits, { state })
+  writeFileSync(path, 'mcp.recall.command = "recall"\n')
+  expect(uninstall('host', edits, { state })).toMatchObject([
+    { status: 'kept', reason: expect.stringContaining('speaks of recall') },
+  ])
+  install('host', [tomlTable(path, ['mcp', 'mine'], { command: 'mine' })], { state })
+  writeFileSync(path, 'model = "m"\n')
+  expect(uninstall('host', edits, { state })).toMatchObject([{ status: 'absent' }])
+})
+
+describe('a file of its own whose new text was noted and not written', () => {
+  /** As after a kill, a full disk or a folder that may not be written. */
+  async function interrupted(theirs?: string) {
+    const { path, state } = await setUp()
+    const put = (text: string, replace: string[] = []) =>
+      install('host', [ownFile(path, text)], { state, replace })
+    if (theirs !== undefined) writeFileSync(path, theirs)
+    put('first', [path])
+    const first = readFileSync(path)
+    for (const text of ['second', 'third']) {
+      put(text)
+      writeFileSync(path, first)
+    }
+    return { path, state, put }
+  }
+
+  it('is brought up to date by the next installation', async () => {
+    const { path, put } = await interrupted()
+    expect(put('fourth')).toMatchObject([{ status: 'changed' }])
+    expect(readFileSync(path, 'utf8')).toBe('fourth')
+  })
+
+  it('is taken out, and what stood there before comes back', async () => {
+    for (const theirs of [undefined, 'theirs']) {
+      const { path, state } = await interrupted(theirs)
+      const [outcome] = uninstall('host', [ownFile(path, 'third')], { state })
+      expect(outcome).toMatchObject({ status: theirs ? 'restored' : 'removed' })
+      expect(existsSync(path) ? readFileSync(path, 'utf8') : undefined).toBe(theirs)
+    }
+  })
+
+  it('leaves the file of a person alone that it has not replaced yet', async () => {
+    const { path, state, put } = await interrupted('theirs')
+    writeFileSync(path, 'theirs')
+    expect(put('fourth')).toMatchObject([{ status: 'refused' }])
+    expect(uninstall('host', [ownFile(path, 'third')], { state })).toMatchObject([{ status: 'absent' }])
+    expect(readFileSync(path, 'utf8')).toBe('theirs')
+  })
 })
 
 it('says what it cannot take back of an earlier version, and does not forget it', async () => {

@@ -4,7 +4,6 @@ import { dirname, join, resolve } from 'node:path'
 import { createFolder } from '@recall/core/process'
 import {
   ChangedMeanwhile,
-  digest,
   leadsNowhere,
   missingFolders,
   readBytes,
@@ -15,6 +14,7 @@ import {
 import { markedBlock } from './marked-block.ts'
 import { type OpenReceipt, openReceipt } from './receipt.ts'
 import { CannotEdit, type FileEdit } from './target.ts'
+import { isBlank } from './text-shape.ts'
 
 export interface FileOutcome {
   path: string
@@ -54,7 +54,7 @@ export function install(name: string, edits: readonly FileEdit[], options: Insta
       const text = textOf(before)
       const after = edit.add(text)
       if (text === after) return { path: edit.path, status: 'kept' }
-      const isTheirs = edit.own && before !== null && receipt.find(edit.path)?.written !== digest(before)
+      const isTheirs = edit.own && before !== null && !receipt.wrote(edit.path, before)
       if (isTheirs && !options.replace?.includes(edit.path)) return theirs(edit)
       const outcome: FileOutcome = {
         path: edit.path,
@@ -62,7 +62,7 @@ export function install(name: string, edits: readonly FileEdit[], options: Insta
         ...(before === null ? {} : { backup: folder }),
       }
       if (options.dryRun) return outcome
-      receipt.note(edit.path, baseline(edit, receipt, before), after)
+      receipt.note(edit.path, { original: baseline(edit, receipt, before), before, after })
       // Noted first, so that a process that is killed in between leaves no folder that nobody removes.
       receipt.noteFolders(missingFolders(dirname(edit.path)))
       createFolder(dirname(edit.path))
@@ -90,10 +90,21 @@ const theirs = ({ path, byHand }: FileEdit): FileOutcome => ({
 function baseline(edit: FileEdit, receipt: OpenReceipt, before: Buffer | null): Buffer | null {
   const earlier = receipt.find(edit.path)
   if (before === null) return null
-  if (earlier && digest(before) === earlier.written) return receipt.originalOf(earlier)
+  const original = (): Buffer | null => (earlier ? receipt.originalOf(earlier) : null)
+  if (receipt.wrote(edit.path, before)) return original()
   if (edit.own) return before
-  const without = edit.remove(before.toString('utf8'))
-  return without === null ? null : Buffer.from(without)
+  return bytesOf(edit.remove(before.toString('utf8')) ?? whereNothingIsLeft(edit, original()))
+}
+
+const bytesOf = (left: Buffer | string | null): Buffer | null => (left === null ? null : Buffer.from(left))
+
+/**
+ * What becomes of a file in which only our part was left. One that was there before the installation is not removed;
+ * what it held then does not come back, because somebody has taken that out since.
+ */
+function whereNothingIsLeft({ own, empty = '' }: FileEdit, original: Buffer | null): Buffer | string | null {
+  const comesBack = original === null || own || isBlank(original.toString('utf8'))
+  return comesBack ? original : empty
 }
 
 /**
@@ -135,7 +146,7 @@ function takeBack(
   const { bytes, ...outcome } =
     now === null
       ? whereGone(path, edit?.own ? original() : null)
-      : entry && digest(now) === entry.written
+      : receipt.wrote(path, now)
         ? put(path, original(), 'restored')
         : withoutOurs(path, now, edit, { isNoted: entry !== undefined, original })
   if (dryRun || outcome.status === 'refused') return outcome
@@ -171,18 +182,27 @@ function withoutOurs(
   if (!isNoted && !/recall/i.test(now.toString('latin1'))) return { path, status: 'absent' }
   const text = textOf(now) ?? ''
   // A file that this version would not edit: only what stands between marks is known to be ours.
-  const left = (edit ?? markedBlock(path, '')).remove(text)
-  // A file that was there before the installation is not removed, even if only our part is left in it.
-  if (left !== text) return put(path, left ?? original(), 'edited')
+  const known = edit ?? markedBlock(path, '')
+  const left = known.remove(text)
+  if (left !== text) return put(path, left ?? whereNothingIsLeft(known, original()), 'edited')
   if (!edit) throw new CannotEdit('it was changed since, and what was put into it is not known any more')
-  if (!edit.own || !isNoted) return { path, status: 'absent' }
-  if (original() !== null) return changedInPlaceOfTheirs(path)
+  if (!isNoted) return { path, status: 'absent' }
+  if (!edit.own) return /recall/i.test(text) ? stillNamed(path) : { path, status: 'absent' }
+  const theirs = original()
+  if (theirs?.equals(now)) return { path, status: 'absent' }
+  if (theirs !== null) return changedInPlaceOfTheirs(path)
   return {
     path,
     status: 'kept',
     reason: 'it was changed since recall wrote it: delete it if you do not need it',
   }
 }
+
+const stillNamed = (path: string): FileOutcome => ({
+  path,
+  status: 'kept',
+  reason: 'it was changed since recall wrote into it, and speaks of recall: take out what you do not need',
+})
 
 /** Neither the file that a person gave up may be lost, nor what they wrote into ours since. */
 const changedInPlaceOfTheirs = (path: string): FileOutcome => ({

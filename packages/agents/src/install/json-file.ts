@@ -30,11 +30,8 @@ export function jsonFile(path: string, parts: readonly JsonPart[]): FileEdit {
   const wanted = parts.filter(isWanted)
   return {
     path,
-    byHand: `${JSON.stringify(
-      wanted.reduce<unknown>((value, part) => withPart(value, part), {}),
-      null,
-      2,
-    )}\n`,
+    byHand: printed(objectWith(wanted)),
+    empty: printed(objectWith(kept(parts))),
     add(text) {
       if (text === null || text.trim() === '') return this.byHand
       const { body, eol, restore } = shapeOf(text)
@@ -62,6 +59,15 @@ export function jsonFile(path: string, parts: readonly JsonPart[]): FileEdit {
     },
   }
 }
+
+const objectWith = (parts: readonly Wanted[]): unknown =>
+  parts.reduce<unknown>((object, part) => withPart(object, part), {})
+
+const printed = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+
+/** The parts that stay when ours are taken out, because they may have been there before. */
+const kept = (parts: readonly JsonPart[]): Wanted[] =>
+  parts.filter(isWanted).filter((part) => 'member' in part && part.keep)
 
 function addPart(body: string, part: Wanted, eol: string): string {
   const present = at(parsed(body), part.at)
@@ -158,9 +164,9 @@ function standsBeside(root: unknown, part: Wanted): boolean {
 
 /** Whether nothing is left but our `keep` members, not even a comment. */
 function holdsOnlyOurs(body: string, parts: readonly JsonPart[]): boolean {
-  const ours = parts.filter(isWanted).filter((part) => 'member' in part && part.keep)
-  const value = ours.reduce<unknown>((object, part) => withPart(object, part), {})
-  return !/\/[/*]/.test(body) && (/^\s*\{\s*\}\s*$/.test(body) || isDeepStrictEqual(parsed(body), value))
+  const isEmpty = (): boolean =>
+    /^\s*\{\s*\}\s*$/.test(body) || isDeepStrictEqual(parsed(body), objectWith(kept(parts)))
+  return !/\/[/*]/.test(body) && isEmpty()
 }
 
 /** Removes the containers along a path that have become empty, and hold no comment either. */

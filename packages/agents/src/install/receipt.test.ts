@@ -14,10 +14,11 @@ it('keeps the backup of each file, whichever others come and go', () => {
   const receipt = openReceipt(temporaryState())
   const backupOf = (file: string): string | undefined =>
     receipt.originalOf(receipt.find(file) as ReceiptFile)?.toString()
-  for (const file of ['/a', '/b', '/c']) receipt.note(file, Buffer.from(`bytes of ${file}`), 'ours')
+  for (const file of ['/a', '/b', '/c'])
+    receipt.note(file, { original: Buffer.from(`bytes of ${file}`), before: null, after: 'ours' })
   receipt.done('/a')
-  receipt.note('/d', Buffer.from('bytes of /d'), 'ours')
-  receipt.note('/a', Buffer.from('later bytes of /a'), 'ours')
+  receipt.note('/d', { original: Buffer.from('bytes of /d'), before: null, after: 'ours' })
+  receipt.note('/a', { original: Buffer.from('later bytes of /a'), before: null, after: 'ours' })
   expect(['/b', '/c', '/d', '/a'].map(backupOf)).toEqual([
     'bytes of /b',
     'bytes of /c',
@@ -29,8 +30,8 @@ it('keeps the backup of each file, whichever others come and go', () => {
 it('keeps one backup of a file, as often as it is noted, and none of one that is done', () => {
   const folder = temporaryState()
   const receipt = openReceipt(folder)
-  receipt.note('/a', Buffer.from('before'), 'ours')
-  receipt.note('/a', Buffer.from('before'), 'ours, anew')
+  receipt.note('/a', { original: Buffer.from('before'), before: null, after: 'ours' })
+  receipt.note('/a', { original: Buffer.from('before'), before: null, after: 'ours, anew' })
   expect(readdirSync(folder).sort()).toEqual(['original-1', 'receipt.json'])
   receipt.done('/a')
   expect(readdirSync(folder)).toEqual(['receipt.json'])

@@ -16,11 +16,19 @@ const receiptSchema = z.object({
       original: z.optional(z.string()),
       /** SHA-256 of what was written. */
       written: z.string(),
+      /** SHA-256 of what was written before that: whoever was killed in between left it in its place. */
+      replaced: z.optional(z.string()),
     }),
   ),
 })
 export type Receipt = z.output<typeof receiptSchema>
 export type ReceiptFile = Receipt['files'][number]
+
+interface FileBytes {
+  original: Buffer | null
+  before: Buffer | null
+  after: string
+}
 
 /**
  * Opens the record of what an installer changed, with the bytes from before, in a folder of its own. It is written
@@ -35,6 +43,10 @@ export function openReceipt(folder: string) {
     replaceBytes(path, `${JSON.stringify(receipt, null, 2)}\n`)
   }
   const find = (file: string): ReceiptFile | undefined => receipt.files.find((each) => each.path === file)
+  const wrote = (file: string, bytes: Buffer): boolean => {
+    const entry = find(file)
+    return entry !== undefined && [entry.written, entry.replaced].includes(digest(bytes))
+  }
   /** The name for another backup. Files come and go, so their number says nothing. */
   const freeName = (): string => {
     const taken = new Set(receipt.files.map(({ original }) => original))
@@ -56,15 +68,27 @@ export function openReceipt(folder: string) {
         { details: { path: join(folder, original) } },
       )
     },
-    /** Records what a file held before and will hold now. */
-    note(file: string, before: Buffer | null, after: string): void {
+    /** Whether a file holds what we wrote into it last, or before that. */
+    wrote,
+    /**
+     * Records what a file will hold.
+     *
+     * @param bytes.original what it held before the first change, `null` for no file
+     * @param bytes.before what it holds now
+     */
+    note(file: string, { original: bytes, before, after }: FileBytes): void {
       const earlier = find(file)
-      const original = before === null ? undefined : (earlier?.original ?? freeName())
-      if (before !== null && original !== undefined) {
+      const original = bytes === null ? undefined : (earlier?.original ?? freeName())
+      if (bytes !== null && original !== undefined) {
         createFolder(folder)
-        replaceBytes(join(folder, original), before)
+        replaceBytes(join(folder, original), bytes)
       }
-      const entry = { path: file, ...(original === undefined ? {} : { original }), written: digest(after) }
+      const entry = {
+        path: file,
+        ...(original === undefined ? {} : { original }),
+        written: digest(after),
+        ...(before !== null && wrote(file, before) ? { replaced: digest(before) } : {}),
+      }
       if (earlier) receipt.files.splice(receipt.files.indexOf(earlier), 1, entry)
       else receipt.files.push(entry)
       save()

@@ -13,6 +13,8 @@ export interface FileEdit {
   add(text: string | null): string
   /** The text without our part; `null` when nothing else is in the file. */
   remove(text: string): string | null
+  /** What the file holds when it stays although nothing else is in it. Default: an empty text. */
+  readonly empty?: string
   /** What a person can put into the file by hand when the edit is refused. */
   readonly byHand: string
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify } from 'smol-toml'
 import { isRecord } from '../reading/content-blocks.ts'
 import { anothers, CannotEdit, type FileEdit } from './target.ts'
-import { isBlank, shapeOf, withEol } from './text-shape.ts'
+import { isBlank, shapeOf, type TextShape, withEol } from './text-shape.ts'
 
 /**
  * A table of ours, written at the end of a TOML file. A table of that name in any other form than ours belongs to
@@ -31,17 +31,10 @@ export function tomlTable(
       const before = parsed(body)
       const present = inside(before, name)
       if (present !== undefined) {
-        if (!isOurs(present)) {
-          const siblings = Object.values(inside(before, name.slice(0, -1)) as object)
-          if (siblings.some(isOurs)) return text
-          throw anothers(name.at(-1) ?? '')
-        }
-        const place = find(body, header)
-        const updated = { ...(present as object), ...members }
-        if (place === null || isDeepStrictEqual(present, updated)) return text
-        const ours = `${block}${othersIn(body.slice(place.start, place.end))}`
-        const edited = body.slice(0, place.start) + withEol(ours, eol) + body.slice(place.end)
-        return restore(checked(edited, before, updated))
+        if (isOurs(present)) return restore(updated(body, before, present as object, eol))
+        const siblings = Object.values(inside(before, name.slice(0, -1)) as object)
+        if (siblings.some(isOurs)) return text
+        throw anothers(name.at(-1) ?? '')
       }
       const gap = body.endsWith('\n') ? eol : eol + eol
       return restore(checked(`${body}${gap}${withEol(block, eol)}`, before, members))
@@ -53,6 +46,21 @@ export function tomlTable(
       for (const each of [header, ...headersInside(body)]) left = cut(left, each, eol)
       return left.trim() === '' ? null : restore(checked(left, parsed(body), undefined))
     },
+  }
+
+  /** Our table, brought up to date. */
+  function updated(
+    body: string,
+    before: Record<string, unknown>,
+    present: object,
+    eol: TextShape['eol'],
+  ): string {
+    const wanted = { ...present, ...members }
+    if (isDeepStrictEqual(present, wanted)) return body
+    const place = find(body, header)
+    if (place === null) throw new CannotEdit(`'${name.join('.')}' stands in it in another form than ours`)
+    const ours = `${block}${othersIn(body.slice(place.start, place.end))}`
+    return checked(body.slice(0, place.start) + withEol(ours, eol) + body.slice(place.end), before, wanted)
   }
 
   /** The edit works on lines, so the parsed result is compared with what it should be. */
@@ -72,10 +80,14 @@ export function tomlTable(
   }
 
   function headersInside(body: string): string[] {
-    const lines = body.split(/\r?\n/).map((line) => line.trim())
-    return lines.filter((line) => line.startsWith(`${header.slice(0, -1)}.`) && line.endsWith(']'))
+    const headers = body.split(/\r?\n/).flatMap((line) => headerOf(line) ?? [])
+    return headers.filter((each) => each.startsWith(`${header.slice(0, -1)}.`))
   }
 }
+
+/** The header of a table that a line is, without its blanks and the comment behind it. */
+const headerOf = (line: string): string | undefined =>
+  /^\s*(\[[^\n]*?\])\s*(?:#.*)?\s*$/.exec(line)?.[1]?.replace(/\s/g, '')
 
 /** The text without a table, and without the empty line that stood before it. */
 function cut(body: string, header: string, eol: string): string {
@@ -88,7 +100,7 @@ function cut(body: string, header: string, eol: string): string {
 /** The place of a table, without the empty lines and the comments that stand before the next one. */
 function find(body: string, header: string): { start: number; end: number } | null {
   const lines = body.split(/(?<=\n)/)
-  const first = lines.findIndex((line) => line.trim() === header)
+  const first = lines.findIndex((line) => headerOf(line) === header)
   if (first === -1) return null
   const next = lines.findIndex((line, i) => i > first && /^\s*\[[^\n]*\]\s*(?:#.*)?$/.test(line))
   let last = next === -1 ? lines.length : next
