@@ -24,6 +24,22 @@ describe('redactJson', () => {
     expect(counts).toEqual({ secret: 2, password: 1, pin: 1, 'recovery-code': 2 })
   })
 
+  it('replaces a number as it would be replaced in text', () => {
+    const value = { password: 12345678, pin: 4821, pinCount: 4821, port: 5432, safe: { passcode: 123456 } }
+    expect(redactJson(value)).toEqual({
+      value: {
+        password: '[redacted:password]',
+        pin: '[redacted:pin]',
+        pinCount: 4821,
+        port: 5432,
+        safe: { passcode: '[redacted:password]' },
+      },
+      counts: { password: 2, pin: 1 },
+    })
+    const harmless = { pin: 13, password: 1, ratio: { password: 12345.5 }, token: 123456789, list: [4821] }
+    expect(redactJson(harmless).value).toEqual(harmless)
+  })
+
   it('replaces values that are named by the member or the item before them', () => {
     const value = {
       env: [

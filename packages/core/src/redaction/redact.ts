@@ -34,6 +34,7 @@ const findKnown = secretFinder(detectors.filter(({ kind }) => kind !== 'high-ent
 const findInCommand = secretFinder(ofCommands)
 
 function redactValue(value: JsonValue, name: string, counts: RedactionCounts): JsonValue {
+  if (typeof value === 'number') return redactNumber(value, name, counts)
   if (typeof value === 'string') {
     const kind = name === '' ? undefined : isSecretMember(name, value)
     if (kind === undefined && /authorization$/i.test(name)) return redactHeader(value, counts)
@@ -49,6 +50,17 @@ function redactValue(value: JsonValue, name: string, counts: RedactionCounts): J
     members.set(unused(clean, members), redactMember(value, key, member, name, counts))
   }
   return Object.fromEntries(members)
+}
+
+/** The least number that is judged: a PIN has four digits. */
+const leastSecret = 1000
+
+function redactNumber(value: number, name: string, counts: RedactionCounts): JsonValue {
+  const isLong = name !== '' && Number.isInteger(value) && value >= leastSecret
+  const kind = isLong ? isSecretMember(name, String(value)) : undefined
+  if (kind === undefined) return value
+  count(counts, kind)
+  return placeholder(kind)
 }
 
 function redactMember(
