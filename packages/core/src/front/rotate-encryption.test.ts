@@ -61,6 +61,27 @@ it('reads and writes many entries at a time', async () => {
   expect(counts.commit).toBeLessThan(30)
 })
 
+it('leaves an access that is made meanwhile as it is', async () => {
+  const stores = createInMemoryStore()
+  const time = createTicker()
+  const memory = createMemoryManager({ stores, encryptionKey: first, clock: time.clock })
+  const hour = 3600_000
+  await memory.write('short-term', 's', 'private', { encrypt: true, ttl: hour })
+  time.advance(hour - 1000)
+  const inUse: MemoryStore = {
+    ...stores,
+    async find(query) {
+      const page = await stores.find(query)
+      await stores.touch([{ namespace: 'default', scope: 'short-term', key: 's' }], time.clock())
+      return page
+    },
+  }
+  await rotateEncryption({ stores: inUse, encryptionKey: both, clock: time.clock })
+  time.advance(hour - 1)
+  const later = createMemoryManager({ stores, encryptionKey: second, clock: time.clock })
+  expect(await later.read('short-term', 's')).toBe('private')
+})
+
 it('lists what it cannot open and seals the rest', async () => {
   const { stores, memory } = await sealed(60)
   const stranger = createMemoryManager({

@@ -65,7 +65,7 @@ export async function rotateEncryption(options: RotationOptions): Promise<Rotati
 
 /** Re-encrypts the entries of one place, and adds to `result` what came of it. */
 async function rotatePlace(
-  store: Pick<MemoryStore, 'find' | 'commit'>,
+  store: Pick<MemoryStore, 'find' | 'get' | 'commit'>,
   place: Place,
   /** `passed`: keys of entries that cannot be re-encrypted, and so stay in the result list. */
   { sealer, clock, passed }: { sealer: Sealer; clock: Clock; passed: Set<string> },
@@ -117,7 +117,7 @@ async function rotatePlace(
  * @returns those that have to be tried one by one
  */
 async function rotateTogether(
-  store: Pick<MemoryStore, 'commit'>,
+  store: Pick<MemoryStore, 'get' | 'commit'>,
   entries: readonly Entry[],
   sealer: Sealer,
   now: number,
@@ -127,7 +127,7 @@ async function rotateTogether(
   for (let at = 0; at < entries.length; at += committedAtOnce) {
     const some = entries.slice(at, at + committedAtOnce)
     try {
-      const changes = await Promise.all(some.map((entry) => rotated(entry, sealer, now)))
+      const changes = await Promise.all(some.map((entry) => rotated(store, entry, sealer, now)))
       const sealed = changes.filter((change) => change !== null)
       await store.commit(sealed)
       result.rotated += sealed.length
@@ -142,18 +142,27 @@ async function rotateTogether(
 
 /** @returns whether there was anything to re-encrypt */
 async function rotateEntry(
-  store: Pick<MemoryStore, 'commit'>,
+  store: Pick<MemoryStore, 'get' | 'commit'>,
   entry: Entry,
   sealer: Sealer,
   now: number,
 ): Promise<boolean> {
-  const change = await rotated(entry, sealer, now)
+  const change = await rotated(store, entry, sealer, now)
   if (change) await store.commit([change])
   return change !== null
 }
 
-/** The change that seals an entry with the current key; `null` when its value is not sealed. */
-async function rotated(entry: Entry, sealer: Sealer, now: number): Promise<Change | null> {
+/**
+ * The change that seals an entry with the current key; `null` when its value is not sealed. It is read again for it: the
+ * page is older, and an access since then has prolonged its life.
+ */
+async function rotated(
+  store: Pick<MemoryStore, 'get'>,
+  found: Entry,
+  sealer: Sealer,
+  now: number,
+): Promise<Change | null> {
+  const entry = (await store.get(found, now)) ?? found
   if (!isEnvelope(entry.value)) return null
   const value = await sealer.seal(entry, await sealer.open(entry, entry.value))
   return { put: { ...entry, value }, options: { overwrite: true, now }, expected: asRead(entry) }
