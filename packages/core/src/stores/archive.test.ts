@@ -53,6 +53,25 @@ it.each(['delete', 'clear'] as const)('%s leaves nothing of what is restored mea
   expect(await memory.restore('episodic', 'key')).toBe(false)
 })
 
+it('says what is left in the archive when an update could not delete it there', async () => {
+  const { cold, memory } = await open()
+  await memory.cleanup(old)
+  cold.commit = async () => {
+    throw new Error('the disk is full')
+  }
+  const updates = [
+    { operation: 'set', key: 'new', value: 1 },
+    { operation: 'delete', key: 'key' },
+  ] as const
+  await expect(memory.atomicUpdate('episodic', updates)).rejects.toMatchObject({
+    code: 'MEMORY_WRITE_FAILED',
+    message: expect.stringContaining('were made, but what they delete may still be in the archive'),
+    details: { keys: ['key'] },
+  })
+  expect(await memory.read('episodic', 'new')).toBe(1)
+  expect(await memory.read('episodic', 'key', { includeArchived: true })).toBe('value')
+})
+
 it('deletes the archived copies of many entries in one call', async () => {
   const { cold, memory } = await open()
   const keys = Array.from({ length: 20 }, (_, i) => `key ${i}`)

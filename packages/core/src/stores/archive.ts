@@ -1,4 +1,4 @@
-import { isMemoryError, MemoryErrorCode } from '../errors.ts'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import type {
   Address,
   Change,
@@ -145,7 +145,22 @@ export async function commitWithArchived(
     for (const copy of copies) await putBack(cold, copy, now)
     throw error
   }
-  if (scope === archivedScope) await cold.commit(removals)
+  if (scope === archivedScope) await forgetCopies(cold, removals)
+}
+
+/** @throws MemoryError with the code of the archive's failure: what is asked for has been done but for this */
+async function forgetCopies(cold: ColdStore, removals: readonly { remove: Address }[]): Promise<void> {
+  try {
+    await cold.commit(removals)
+  } catch (cause) {
+    const code = isMemoryError(cause) ? cause.code : MemoryErrorCode.WRITE_FAILED
+    const keys = removals.map(({ remove }) => remove.key)
+    throw new MemoryError(
+      'the updates were made, but what they delete may still be in the archive: delete it again',
+      code,
+      { scope: archivedScope, details: { keys }, cause },
+    )
+  }
 }
 
 /** The archived copies of entries that the store holds itself. */
