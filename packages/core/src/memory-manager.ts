@@ -102,7 +102,8 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
   batchWrite(scope: MemoryScope, writes: readonly BatchWrite[]): Promise<void>
 
   /**
-   * Applies at most 10,000 sets and deletes in one scope, all or none, even when the process dies in the middle.
+   * Applies at most 10,000 sets and deletes in one scope, all or none, even when the process dies in the middle. Copies
+   * of what is deleted that lie in the archive alone go last, after all that.
    *
    * @throws as `batchWrite`; CONFLICT also when an entry was written since its `ifUpdatedAt`
    */
@@ -343,5 +344,16 @@ export interface BatchWrite {
  * fails with CONFLICT and changes nothing. A `value` beside `delete` is ignored: both kinds may have one shape.
  */
 export type AtomicUpdate =
-  | { operation: 'set'; key: string; value: unknown; options?: WriteOptions; ifUpdatedAt?: number }
+  | {
+      operation: 'set'
+      key: string
+      value: unknown
+      options?: WriteOptions
+      ifUpdatedAt?: number
+      /**
+       * Options that are not given stay as they are for the version of `ifUpdatedAt`: TTL, tags, type, encryption, and
+       * the text and vector that were given to find it by. Default false: they get their defaults.
+       */
+      keepOptions?: boolean
+    }
   | { operation: 'delete'; key: string; value?: unknown; ifUpdatedAt?: number }

@@ -28,7 +28,8 @@ export function entryFromWire(
   now: number,
 ): Entry {
   const redactor = createRedactor(wire.encrypted ? 'allow' : config.privateSecrets)
-  const { value, text, type, tags } = redactor(
+  redactor.checkKey(wire.key, place.scope)
+  const { value, text, type, tags } = redactor.redact(
     { ...place, key: wire.key },
     {
       value: jsonOf(wire.value),

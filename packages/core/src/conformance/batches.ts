@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { AtomicUpdate } from '../memory-manager.ts'
+import type { AtomicUpdate, WriteOptions } from '../memory-manager.ts'
 import { keysFound, refused } from './expectations.ts'
 import { law, type Theme } from './harness.ts'
 
@@ -191,5 +191,44 @@ export const batches: Theme = {
       expect(await memory.read('long-term', 'victim')).toBeNull()
       expect(await memory.exists('long-term', 'absent')).toBe(false)
     }),
+
+    law(
+      'An update that keeps the options changes the value, and only the options that it gives.',
+      async ({ memory, time }) => {
+        const { semantic } = memory.capabilities['long-term']
+        const vector = semantic ? { embedding: [1, 0] } : {}
+        const before = { text: 'crawl a site', tags: ['web'], type: 'recipe', ttl: 60_000, ...vector }
+        await memory.write('long-term', 'crawl', { type: 'pattern', steps: 1 }, before)
+        await memory.write('long-term', 'own', { says: 'an old word' })
+        await memory.write('long-term', 'hidden', 'unseen', { index: false })
+        const update = async (key: string, value: unknown, options?: WriteOptions): Promise<void> => {
+          const record = await memory.read('long-term', key, { includeMetadata: true })
+          const ifUpdatedAt = record?.metadata.updatedAt ?? 0
+          const set = { operation: 'set', key, value, options, ifUpdatedAt, keepOptions: true } as const
+          await memory.atomicUpdate('long-term', [set])
+        }
+        time.advance(1000)
+        await update('crawl', { type: 'pattern', steps: 2 })
+        await update('own', { says: 'a new letter' })
+        await update('hidden', 'unseen as before')
+        expect(await keysFound(memory, 'long-term', { text: 'crawl site' })).toEqual(['crawl'])
+        if (semantic) expect(await keysFound(memory, 'long-term', { embedding: [1, 0] })).toEqual(['crawl'])
+        expect(await keysFound(memory, 'long-term', { text: 'letter' })).toEqual(['own'])
+        expect(await keysFound(memory, 'long-term', { text: 'word' })).toEqual([])
+        expect(await keysFound(memory, 'long-term', { text: 'unseen' })).toEqual([])
+        const { value, metadata } = (await memory.read('long-term', 'crawl', { includeMetadata: true })) ?? {}
+        expect(value).toEqual({ type: 'pattern', steps: 2 })
+        const kept = { type: 'recipe', tags: ['web'], expiresAt: time.clock() + 60_000 }
+        expect(metadata).toMatchObject(kept)
+        time.advance(1000)
+        await update('crawl', { type: 'pattern', steps: 3 }, { tags: [], text: 'fetch pages' })
+        expect(await keysFound(memory, 'long-term', { text: 'pages' })).toEqual(['crawl'])
+        expect(await keysFound(memory, 'long-term', { text: 'crawl site' })).toEqual([])
+        const last = await memory.read('long-term', 'crawl', { includeMetadata: true })
+        expect(last?.metadata).toMatchObject({ ...kept, tags: [], expiresAt: time.clock() + 60_000 })
+        const unseen = [{ operation: 'set', key: 'own', value: 1, keepOptions: true }] as const
+        await refused('INVALID_INPUT', () => memory.atomicUpdate('long-term', unseen))
+      },
+    ),
   ],
 }

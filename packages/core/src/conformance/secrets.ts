@@ -48,9 +48,17 @@ export const secrets: Theme = {
     ),
 
     law('A key that holds a secret is refused without repeating it.', async ({ memory }) => {
-      const error: unknown = await memory.write('long-term', token, 1).catch((reason: unknown) => reason)
-      expect(error).toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
-      expect(JSON.stringify([String(error), error])).not.toContain(token)
+      for (const [value, options] of [
+        [1],
+        [new Date(0)],
+        [1, { encrypt: true }],
+        [1, { ttl: -1 }],
+      ] as const) {
+        const write = memory.write('long-term', token, value, options)
+        const error: unknown = await write.catch((reason: unknown) => reason)
+        expect(error).toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
+        expect(JSON.stringify([String(error), error])).not.toContain(token)
+      }
       expect(await keysFound(memory, 'long-term', {})).toEqual([])
     }),
 

@@ -71,6 +71,17 @@ describe('createMemoryManager', () => {
     expect(embedder.close).toHaveBeenCalledTimes(1)
   })
 
+  it('keeps what a batch was given, whatever becomes of it while the batch is written', async () => {
+    const memory = createMemoryManager({ stores: createInMemoryStore(), encryptionKey: new Uint8Array(32) })
+    const value = { n: 1 }
+    const writes = ['a', 'b', 'c'].map((key) => ({ key, value, options: { encrypt: true } }))
+    const written = memory.batchWrite('long-term', writes)
+    value.n = 2
+    await written
+    const kept = await memory.batchRead('long-term', ['a', 'b', 'c'])
+    expect([...kept.values()]).toEqual([{ n: 1 }, { n: 1 }, { n: 1 }])
+  })
+
   it('says of which entry of a batch the value cannot be kept', async () => {
     const memory = createMemoryManager({
       stores: createInMemoryStore(),

@@ -5,7 +5,12 @@ import type { WriteOptions } from '../memory-manager.ts'
 import type { Address, Entry, MemoryStore } from '../memory-store.ts'
 import { embeddedTexts } from '../ranking/embedded-texts.ts'
 import { withoutSecrets } from '../redaction/redact.ts'
-import { createRedactor, type RedactionReport, type RedactPolicy } from '../redaction/redactor.ts'
+import {
+  createRedactor,
+  type RedactableContent,
+  type RedactionReport,
+  type RedactPolicy,
+} from '../redaction/redactor.ts'
 import type { ValueSchemas } from '../schemas.ts'
 import type { MemoryScope } from '../scope.ts'
 import { conversationType } from '../session-keys.ts'
@@ -31,13 +36,20 @@ export interface Draft {
   unembedded: readonly string[]
 }
 
+export interface MadeOf {
+  now: number
+  /** Reads the version whose options stay where no others are given. */
+  earlier?: () => Promise<Entry | null>
+}
+
 export interface EntryFactory {
+  /** The value is copied before the call returns. */
   draft(
     store: MemoryStore,
     address: Address,
     value: unknown,
     options: WriteOptions | undefined,
-    now: number,
+    made: MadeOf,
   ): Promise<Draft>
   /** The entries of all drafts, in their order; the texts of all go to the embedder together. */
   embed(drafts: readonly Draft[]): Promise<Entry[]>
@@ -60,38 +72,72 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
   const textsToEmbed = ({ text, type }: Pick<Entry, 'text' | 'type'>): readonly string[] =>
     embedder && text !== '' ? embeddedTexts(text, type === conversationType) : []
 
+  /** What is kept of a write, but for its options: checked, copied and without secrets. */
+  const cleanContent = (address: Address, value: unknown, wanted: WriteOptions): RedactableContent => {
+    const { scope, key } = address
+    const { text = null, type = null, tags = [] } = wanted
+    const checked = toJson(checkWritten(schemas, scope, key, value), address)
+    if (isEnvelope(checked)) throw looksSealed(address)
+    const clean = redactor.redact(address, { value: checked, text, type, tags: [...tags] })
+    checkKept(schemas, scope, key, clean.value)
+    return clean
+  }
+
+  /** What an entry is found by besides its type. */
+  const indexOf = (
+    store: MemoryStore,
+    clean: RedactableContent,
+    wanted: WriteOptions,
+    before: Entry | null,
+  ): Pick<Entry, 'text' | 'embedding'> & Pick<Draft, 'unembedded'> => {
+    // Words and vectors would give away what the ciphertext hides.
+    if (wanted.index === false || wanted.encrypt) return { text: '', embedding: null, unembedded: [] }
+    const text = clean.text ?? textGivenFor(before) ?? searchableText(clean.value)
+    if (!store.capabilities.semantic) return { text, embedding: null, unembedded: [] }
+    const own = wanted.embedding ? embeddingOf(model, [wanted.embedding]) : null
+    const embedding = own ?? vectorsOf(before, text)
+    return { text, embedding, unembedded: embedding ? [] : textsToEmbed({ text, type: clean.type }) }
+  }
+
+  /** The type that was given to an entry; `undefined` where it is the one that its value states. */
+  const typeGivenFor = async (entry: Entry | null): Promise<string | undefined> => {
+    if (entry === null || entry.type === null) return undefined
+    const { value, type } = entry
+    const open = isEnvelope(value) && sealer ? await sealer.open(entry, value) : value
+    return type === statedType(open) ? undefined : type
+  }
+
+  /** The vectors of the version before, unless the text is another one and can be embedded anew. */
+  const vectorsOf = (before: Entry | null, text: string): Entry['embedding'] =>
+    before && (before.text === text || !embedder) ? before.embedding : null
+
   return {
-    async draft(store, address, value, given, now) {
-      const { scope, key } = address
+    async draft(store, address, value, given, { now, earlier }) {
+      redactor.checkKey(address.key, address.scope)
       const wanted = given === undefined ? noOptions : parseInput(writeOptionsSchema, given, 'options')
-      checkPossible(store, address, wanted)
-      const checked = toJson(checkWritten(schemas, scope, key, value), address)
-      if (isEnvelope(checked)) throw looksSealed(address)
-      const { text: ownText = null, type = null, tags = [] } = wanted
-      const clean = redactor(address, { value: checked, text: ownText, type, tags: [...tags] })
-      checkKept(schemas, scope, key, clean.value)
-      const isSealed = wanted.encrypt === true && sealer !== undefined
-      // Words and vectors would give away what the ciphertext hides.
-      const text = wanted.index === false || isSealed ? '' : (clean.text ?? searchableText(clean.value))
-      const foundBy = { text, type: clean.type ?? statedType(clean.value) }
-      const isFoundByMeaning = store.capabilities.semantic && wanted.index !== false
-      const own = isFoundByMeaning && wanted.embedding ? embeddingOf(model, [wanted.embedding]) : null
+      const clean = cleanContent(address, value, wanted)
+      const before = (await earlier?.()) ?? null
+      const encrypt = wanted.encrypt ?? before?.encrypted ?? false
+      checkPossible(store, address, { ...wanted, encrypt })
+      const isSealed = encrypt && sealer !== undefined
+      const type = clean.type ?? (await typeGivenFor(before)) ?? statedType(clean.value)
+      const { unembedded, ...index } = indexOf(store, { ...clean, type }, { ...wanted, encrypt }, before)
+      const ttl = wanted.ttl ?? (before ? before.ttl : defaultTtl[address.scope])
+      const tags = wanted.tags === undefined && before ? before.tags : clean.tags
       const entry = {
-        namespace: address.namespace,
-        scope,
-        key,
+        ...address,
         value: isSealed ? await sealer.seal(address, clean.value) : clean.value,
-        ...foundBy,
-        tags: [...new Set(clean.tags)],
+        type,
+        ...index,
+        tags: [...new Set(tags)],
         createdAt: now,
         updatedAt: now,
         accessedAt: now,
         accessCount: 0,
-        ...expiryOf(wanted.ttl ?? defaultTtl[scope], now),
+        ...expiryOf(ttl, now),
         encrypted: isSealed,
-        embedding: own,
       }
-      return { entry, unembedded: isFoundByMeaning && !own ? textsToEmbed(foundBy) : [] }
+      return { entry, unembedded }
     },
 
     async embed(drafts) {
@@ -106,8 +152,12 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
   }
 }
 
+/** What an entry is found by in place of its own strings: a text, or an empty one where it is not indexed. */
+const textGivenFor = (entry: Entry | null): string | undefined =>
+  !entry || entry.encrypted || entry.text === searchableText(entry.value) ? undefined : entry.text
+
 /** In whole milliseconds, as not every store keeps parts of one. */
-function expiryOf(ttl: number | undefined, now: number): Pick<Entry, 'ttl' | 'expiresAt'> {
+function expiryOf(ttl: number | null | undefined, now: number): Pick<Entry, 'ttl' | 'expiresAt'> {
   const whole = Math.ceil(ttl ?? Number.POSITIVE_INFINITY)
   return Number.isFinite(whole) ? { ttl: whole, expiresAt: now + whole } : { ttl: null, expiresAt: null }
 }

@@ -133,7 +133,19 @@ export const batchSchema = z.array(z.strictObject(write)).check(z.maxLength(maxB
 export const updatesSchema = z
   .array(
     z.discriminatedUnion('operation', [
-      z.strictObject({ operation: z.literal('set'), ...write, ifUpdatedAt: z.exactOptional(version) }),
+      z
+        .strictObject({
+          operation: z.literal('set'),
+          ...write,
+          ifUpdatedAt: z.exactOptional(version),
+          keepOptions: z.optional(z.boolean()),
+        })
+        .check(
+          z.refine(
+            ({ keepOptions, ifUpdatedAt }) => !keepOptions || ifUpdatedAt !== undefined,
+            'keepOptions needs ifUpdatedAt: the version whose options stay',
+          ),
+        ),
       z.strictObject({
         operation: z.literal('delete'),
         key: keySchema,

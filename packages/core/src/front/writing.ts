@@ -19,6 +19,8 @@ export interface Writing {
   restore(store: MemoryStore, address: Address): Promise<boolean>
 }
 
+type SetUpdate = Extract<AtomicUpdate, { operation: 'set' }>
+
 export interface WritingOptions {
   entries: EntryFactory
   withinQuota: Record<MemoryScope, WithinQuota>
@@ -26,6 +28,23 @@ export interface WritingOptions {
 }
 
 export function createWriting({ entries, withinQuota, clock }: WritingOptions): Writing {
+  const draft = (
+    store: MemoryStore,
+    place: Place,
+    { key, value, options, ifUpdatedAt: seen, keepOptions }: SetUpdate,
+    now: number,
+  ): Promise<Draft> => {
+    const address = { ...place, key }
+    // Of a version that is not the one that was seen nothing is kept: the store refuses the update.
+    const earlier = async (): Promise<Entry | null> => {
+      const present = await store.get(address, now)
+      return present?.updatedAt === seen ? present : null
+    }
+    // Always later than the version it replaces: of two such updates in one millisecond, the second is refused.
+    const at = seen === undefined ? now : Math.max(now, seen + 1)
+    return entries.draft(store, address, value, options, { now: at, ...(keepOptions ? { earlier } : {}) })
+  }
+
   /** One change for each update, in their order. */
   const toChanges = async (
     store: MemoryStore,
@@ -33,14 +52,11 @@ export function createWriting({ entries, withinQuota, clock }: WritingOptions): 
     updates: readonly AtomicUpdate[],
     now: number,
   ): Promise<Change[]> => {
-    const drafts: Draft[] = []
-    for (const update of updates) {
-      const address = { ...place, key: parseKey(update.key) }
-      if (update.operation === 'delete') continue
-      // Always later than the version it replaces: of two such updates in one millisecond, the second is refused.
-      const at = update.ifUpdatedAt === undefined ? now : Math.max(now, update.ifUpdatedAt + 1)
-      drafts.push(await entries.draft(store, address, update.value, update.options, at))
-    }
+    for (const { key } of updates) parseKey(key)
+    // All values are copied before the first wait: whoever gave them may change them then.
+    const drafts = await Promise.all(
+      updates.flatMap((update) => (update.operation === 'set' ? draft(store, place, update, now) : [])),
+    )
     const made = (await entries.embed(drafts)).values()
     return updates.map((update): Change => {
       const seen = update.ifUpdatedAt
@@ -70,7 +86,7 @@ export function createWriting({ entries, withinQuota, clock }: WritingOptions): 
   return {
     async write(store, address, value, given) {
       const now = clock()
-      const draft = await entries.draft(store, address, value, given, now)
+      const draft = await entries.draft(store, address, value, given, { now })
       const [entry] = (await entries.embed([draft])) as [Entry]
       const putOptions = { overwrite: given?.overwrite ?? true, now }
       await withinQuota[address.scope]([entry], [], () => store.put(entry, putOptions))

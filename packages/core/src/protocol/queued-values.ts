@@ -54,11 +54,12 @@ export function createQueuedValues(policy: QueuedValuesOptions): QueuedValues {
   return {
     async pack({ namespace, scope, key }, { value, options: given, queuedAt }) {
       const address = { namespace, scope: parseScope(scope), key: parseKey(key) }
+      redactor.checkKey(address.key, address.scope)
       const options = given === undefined ? undefined : checkOptions(address, given)
       const { text = null, type = null, tags = [] } = options ?? {}
       const checked = toJson(checkWritten(schemas, address.scope, address.key, value), address)
       if (isEnvelope(checked)) throw looksSealed(address)
-      const clean = redactor(address, { value: checked, text, type, tags: [...tags] })
+      const clean = redactor.redact(address, { value: checked, text, type, tags: [...tags] })
       checkKept(schemas, address.scope, address.key, clean.value)
       return {
         ...address,

@@ -19,6 +19,21 @@ describe('recordOutcome', () => {
     expect(match?.metadata.successRate).toBe(0.5)
   })
 
+  it('counts a rate that came with the value as one outcome', async () => {
+    const { memory } = openMemory()
+    await memory.write('long-term', 'p', { type: 'playbook', successRate: 0.9 })
+    expect(await recordOutcome(memory, 'p', 'failure')).toEqual({ successRate: 0.45, uses: 2 })
+  })
+
+  it('leaves an entry to be found by its own text and vector', async () => {
+    const { memory } = openMemory()
+    const options = { text: 'crawl a site', embedding: [0.6, 0.8] }
+    await memory.write('long-term', 'p', { type: 'pattern' }, options)
+    await recordOutcome(memory, 'p', 'success')
+    expect(await memory.search('long-term', { embedding: [0.6, 0.8] })).toMatchObject([{ key: 'p' }])
+    expect(await memory.search('long-term', { text: 'crawl' })).toMatchObject([{ key: 'p' }])
+  })
+
   it('counts the outcomes of several processes at once', async () => {
     const { memory, stores } = openMemory()
     const other = createMemoryManager({ stores })

@@ -18,7 +18,7 @@ const scoreOf: Record<Outcome, number> = { success: 1, partial: 0.5, failure: 0 
 /**
  * Records an outcome in the long-term entry that was used: a playbook, a pattern, a tool. The entry's value gets
  * `successRate` and `uses`, which filters can use; an absent key becomes a `statistic`. Concurrent outcomes of
- * several processes are all counted. Afterwards the entry is found by its own strings.
+ * several processes are all counted. A rate that the value came with, without `uses`, counts as one outcome.
  *
  * @throws MemoryError INVALID_INPUT for an outcome that is none, and when the value is not an object and so cannot hold
  * a rate; CONFLICT when others write the entry all the time
@@ -41,11 +41,9 @@ export async function recordOutcome(
 }
 
 function statisticsOf(value: JsonObject | null): SuccessStatistics {
-  const { uses, successRate } = value ?? {}
-  return {
-    uses: typeof uses === 'number' ? uses : 0,
-    successRate: typeof successRate === 'number' ? successRate : 0,
-  }
+  const { uses, successRate: rate } = value ?? {}
+  const isRated = typeof rate === 'number'
+  return { uses: typeof uses === 'number' ? uses : isRated ? 1 : 0, successRate: isRated ? rate : 0 }
 }
 
 const noObject = (key: string): MemoryError =>

@@ -69,6 +69,20 @@ it('updateEntry keeps for ever what was written for ever, with its tags and its 
   expect(record).toMatchObject({ value: 2, metadata: { expiresAt: null, tags: ['ui'], type: 'counter' } })
 })
 
+it('updateEntry keeps the ttl also when the clock was set back', async () => {
+  const time = createTicker()
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: time.clock })
+  const ttl = 3600_000
+  await memory.write('short-term', 'count', 1, { ttl })
+  time.advance(-ttl)
+  await memory.write('short-term', 'count', 2, { ttl })
+  await updateEntry<number>(memory, 'short-term', 'count', () => ({ value: 3 }))
+  time.advance(2 * ttl)
+  await updateEntry<number>(memory, 'short-term', 'count', () => ({ value: 4 }))
+  const record = await memory.read('short-term', 'count', { includeMetadata: true })
+  expect(record).toMatchObject({ value: 4, metadata: { expiresAt: time.clock() + ttl } })
+})
+
 it('updateEntry leaves the type to a value that says its own', async () => {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
   await memory.write('long-term', 'p', { type: 'draft' })

@@ -2,7 +2,6 @@ import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import { inTurn } from '../in-turn.ts'
 import type { MemoryManager, MemoryMetadata, WriteOptions } from '../memory-manager.ts'
 import type { MemoryScope } from '../scope.ts'
-import { statedType } from '../stores/entry-identity.ts'
 
 /** Attempts at an entry that others keep writing. */
 const attempts = 100
@@ -13,8 +12,7 @@ const longestPause = 100
 /**
  * Reads, changes and writes an entry so that no update of another process is lost: if it was written in between, it
  * is read and changed again, after a pause of random length. Updates of an entry through the same memory take turns.
- * Its TTL, encryption, tags and type stay unless `change` returns others. Its search text cannot be read back: for an
- * entry written with `text` or `index: false`, `change` must return them again.
+ * Its TTL, encryption, tags, type and what it is found by stay unless `change` returns others.
  *
  * @param change is given what is kept, `null` for both where nothing is; may be called again for a later version
  * @throws MemoryError CONFLICT when others win a hundred times in a row
@@ -30,18 +28,9 @@ export function updateEntry<T>(
     const known = await memory.read<T>(scope, key, { includeMetadata: true })
     const { value, ...options } = change(known?.value ?? null, known?.metadata ?? null)
     if (known) {
-      const { updatedAt, expiresAt, accessedAt, encrypted, tags, type } = known.metadata
-      const all = {
-        // An access sets the expiry to one TTL later, so the distance between the two is the TTL.
-        ttl: expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt - accessedAt,
-        tags,
-        // The next value states its own.
-        ...(type === null || type === statedType(known.value) ? {} : { type }),
-        ...(encrypted ? { encrypt: true } : {}),
-        ...options,
-      }
+      const ifUpdatedAt = known.metadata.updatedAt
       await memory.atomicUpdate(scope, [
-        { operation: 'set', key, value, options: all, ifUpdatedAt: updatedAt },
+        { operation: 'set', key, value, options, ifUpdatedAt, keepOptions: true },
       ])
     } else await memory.write(scope, key, value, { ...options, overwrite: false })
     return value

@@ -23,35 +23,45 @@ export interface RedactableContent {
   tags: string[]
 }
 
-/**
- * Applies the policy to all content of a write that will be stored.
- *
- * @returns a function from the content of a write to the content that may be kept. It throws MemoryError INVALID_INPUT
- * for a key that holds a secret, and with `reject` for any secret; no message repeats a secret
- */
+export interface Redactor {
+  /** @throws MemoryError INVALID_INPUT for a key that holds a secret; the message does not repeat it */
+  checkKey(key: string, scope: MemoryScope): void
+  /**
+   * Applies the policy to all content of a write that will be stored.
+   *
+   * @returns what may be kept
+   * @throws MemoryError INVALID_INPUT with `reject` for any secret; the message does not repeat it
+   */
+  redact(address: Address, content: RedactableContent): RedactableContent
+}
+
 export function createRedactor(
   policy: RedactPolicy,
   onRedaction?: (report: RedactionReport) => void,
-): (address: Address, content: RedactableContent) => RedactableContent {
-  if (policy === 'allow') return (_address, content) => content
-  return ({ scope, key }, content) => {
-    if (withoutSecrets(key) !== key) {
+): Redactor {
+  if (policy === 'allow') return { checkKey: () => {}, redact: (_address, content) => content }
+  return {
+    checkKey(key, scope) {
+      if (withoutSecrets(key) === key) return
       throw new MemoryError('the key holds a secret: choose another key', MemoryErrorCode.INVALID_INPUT, {
         scope,
       })
-    }
-    const clean = redactJson([content.value, content.text, content.type, content.tags])
-    if (Object.keys(clean.counts).length === 0) return content
-    if (policy === 'reject') {
-      const kinds = Object.keys(clean.counts).join(', ')
-      throw new MemoryError(
-        `the value holds secrets (${kinds}), which this memory does not keep`,
-        MemoryErrorCode.INVALID_INPUT,
-        { scope, key, details: { redactions: clean.counts } },
-      )
-    }
-    if (onRedaction) void tell(onRedaction, { scope, key, counts: clean.counts })
-    const [value, text, type, tags] = clean.value as [JsonValue, string | null, string | null, string[]]
-    return { value, text, type, tags }
+    },
+
+    redact({ scope, key }, content) {
+      const clean = redactJson([content.value, content.text, content.type, content.tags])
+      if (Object.keys(clean.counts).length === 0) return content
+      if (policy === 'reject') {
+        const kinds = Object.keys(clean.counts).join(', ')
+        throw new MemoryError(
+          `the value holds secrets (${kinds}), which this memory does not keep`,
+          MemoryErrorCode.INVALID_INPUT,
+          { scope, key, details: { redactions: clean.counts } },
+        )
+      }
+      if (onRedaction) void tell(onRedaction, { scope, key, counts: clean.counts })
+      const [value, text, type, tags] = clean.value as [JsonValue, string | null, string | null, string[]]
+      return { value, text, type, tags }
+    },
   }
 }

@@ -8,6 +8,7 @@ import {
   type JsonValue,
   MemoryError,
   MemoryErrorCode,
+  searchableText,
 } from '@recall/core'
 import type { FileEntry } from '../documents/file-entry.ts'
 import { parseFrontMatter } from '../documents/front-matter.ts'
@@ -154,7 +155,11 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     }
   }
 
-  const readEntry = (address: Address): FileEntry | null => readSpecial(address) ?? readNote(address)
+  const readEntry = (address: Address): FileEntry | null => {
+    const special = readSpecial(address)
+    // In the index it is found by what stands in the file, such as the heading above it. It was written without a text.
+    return special ? { ...special, text: searchableText(special.value) } : readNote(address)
+  }
 
   const toEntry = (address: Address, file: FileEntry): Entry => {
     const access = accessLog.read(address, file)
