@@ -63,6 +63,29 @@ describe('recall hub', () => {
     expect((await bob.run('hub', 'get', id)).code).toBe(1)
   })
 
+  it('sends no secret, and says so', async () => {
+    const ada = await agent('careful')
+    const token = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`
+    const sent: Request[] = []
+    vi.stubGlobal('fetch', (request: Request) => {
+      sent.push(request.clone())
+      return hub.fetch(request)
+    })
+    onTestFinished(() => void vi.stubGlobal('fetch', (request: Request) => hub.fetch(request)))
+    const other =
+      'The nightly build cloned the whole history each time; a shallow clone made it ten times as fast.'
+    const told = 'recall: secrets replaced before anything was sent: 1 github\n'
+    const saved = await ada.run('hub', 'save', `${other} It cloned with ${token}.`, '--tags', 'postgres,leak')
+    expect(saved).toMatchObject({ code: 0, err: told })
+    const found = await ada.run('hub', 'search', `${other} ${token}`)
+    expect(found).toMatchObject({ code: 0, err: told })
+    expect(sent.map(({ method }) => method)).toEqual(['POST', 'GET'])
+    for (const request of sent) {
+      expect(decodeURIComponent(request.url)).not.toContain(token)
+      expect(await request.text()).not.toContain(token)
+    }
+  })
+
   it('says of a memory whose vector is still to be made that it is found later', async () => {
     const queueing = await openHub(engine.database, { ...noLimits, embedAsync: true })
     vi.stubGlobal('fetch', (request: Request) => queueing.fetch(request))

@@ -1,4 +1,5 @@
 import { connectHub, type FoundMemory, type HubClient, registerAgent } from '@recall/client'
+import { type JsonObject, redactJson } from '@recall/core'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import {
   type FoundAccess,
@@ -11,7 +12,7 @@ import {
 } from '../hub-access.ts'
 import { removedIfEnded } from '../memory/unfinished.ts'
 import { splitTags } from '../split-tags.ts'
-import { formatSignals, paint } from '../terminal/format.ts'
+import { formatCounts, formatSignals, paint } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
 
@@ -138,11 +139,12 @@ function checked(url: string): string {
   throw new UsageError(`the address of a hub looks like https://recall.example.org, not '${url}'`)
 }
 
-async function save({ hub, options, print }: Call, content: string): Promise<undefined> {
+async function save({ io, hub, options, print }: Call, content: string): Promise<undefined> {
   const tags = splitTags(options.tags)
   if (tags.length === 0)
     throw new UsageError('say what it is about, in 2 to 6 words: --tags redis,rate-limit')
-  const saved = await hub.save({ content, tags, ...(options.source ? { source_url: options.source } : {}) })
+  const given = { content, tags, ...(options.source ? { source_url: options.source } : {}) }
+  const saved = await hub.save(withoutSecrets(io, given))
   print(saved, () => {
     const near = saved.similar.map(({ short_id, relation }) => `near to it: ${short_id} (${relation})\n`)
     const warnings = (saved.warnings ?? []).map((warning) => `note: ${warning}\n`)
@@ -151,7 +153,8 @@ async function save({ hub, options, print }: Call, content: string): Promise<und
   })
 }
 
-async function search({ io, hub, options, print }: Call, question: string): Promise<number> {
+async function search({ io, hub, options, print }: Call, given: string): Promise<number> {
+  const { question } = withoutSecrets(io, { question: given })
   const results = await hub.search(question, { limit: options.limit, explain: options.explain })
   print({ question, results }, () =>
     results.length > 0
@@ -159,6 +162,14 @@ async function search({ io, hub, options, print }: Call, question: string): Prom
       : 'Nobody on this hub has learned anything like it.\n',
   )
   return results.length > 0 ? exitCodes.fine : exitCodes.no
+}
+
+/** What is sent: the hub redacts what it keeps, but a secret should not travel that far. */
+function withoutSecrets<Given extends JsonObject>(io: Io, given: Given): Given {
+  const { value, counts } = redactJson(given)
+  if (Object.keys(counts).length > 0)
+    io.err(`recall: secrets replaced before anything was sent: ${formatCounts(counts)}\n`)
+  return value as Given
 }
 
 async function rotateKey({ io, hub, access, print }: Call): Promise<undefined> {
