@@ -407,7 +407,10 @@ export const commands: readonly Command[] = [
       'recall echoes migrate elder=lead',
     ],
     options: {
-      folder: { value: '<folder>', description: 'of the echoes (default: .recall/echoes of the project)' },
+      folder: {
+        value: '<folder>',
+        description: 'of the echoes (default: the one that the project has, else .recall/echoes)',
+      },
       yes: { description: 'do what was shown' },
       'dry-run': { description: 'only show what would be done (the default where something is taken away)' },
       lead: { description: 'the caller leads the team, and may write to its memory' },

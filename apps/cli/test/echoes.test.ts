@@ -265,6 +265,19 @@ describe('echoes', () => {
     expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('')
   })
 
+  it('goes on with the echoes of a host, where the project has no others', async () => {
+    const shell = createShell()
+    mkdirSync(join(shell.root, '.git'))
+    mkdirSync(join(shell.root, '.claude/echoes/reviewer'), { recursive: true })
+    writeFileSync(join(shell.root, '.claude/talisman.yml'), 'echoes:\n  version_controlled: true\n')
+    expect((await shell.run('echoes', 'add', 'reviewer', 'x', ...entry)).code).toBe(0)
+    expect(readFileSync(join(shell.root, '.claude/echoes/reviewer/MEMORY.md'), 'utf8')).toContain('x')
+    expect(existsSync(join(shell.root, '.recall'))).toBe(false)
+    expect(existsSync(join(shell.root, '.gitignore'))).toBe(false)
+    mkdirSync(join(shell.root, '.recall/echoes'), { recursive: true })
+    expect((await shell.run('echoes', 'show')).out).not.toContain('reviewer')
+  })
+
   it('says that a change stands although talisman.yml cannot be read', async () => {
     const shell = createShell()
     mkdirSync(join(shell.root, '.git'))

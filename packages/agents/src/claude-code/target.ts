@@ -22,6 +22,7 @@ export const claudeCodeFolder = ({ env, home }: Pick<Surroundings, 'env' | 'home
 export const claudeCodeTarget: Target = {
   name: 'claude',
   title: 'Claude Code',
+  echoes: '.claude/echoes',
   isInstalled: (machine) => machine.exists(claudeCodeFolder(machine)),
   edits(machine, wiring) {
     const folder = claudeCodeFolder(machine)

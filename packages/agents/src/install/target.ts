@@ -62,6 +62,8 @@ export interface Target {
   readonly name: string
   /** For people. */
   readonly title: string
+  /** Where commands of the host keep the echoes of a project, below that. */
+  readonly echoes?: string
   /** Whether the host is on this machine. */
   isInstalled(machine: Surroundings): boolean
   /** The changes to make, starting with files that others refer to. They are taken back in reverse order. */

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { targets } from '@recall/agents'
 import { MemoryError, MemoryErrorCode, redactJson, redactText } from '@recall/core'
 import {
   applyVersionControl,
@@ -65,7 +66,7 @@ export interface Project {
 }
 
 /**
- * Finds a project's echoes: `--folder`, else `.recall/echoes` in this folder or the nearest one above it.
+ * Finds a project's echoes: `--folder`, else those in this folder or the nearest one above it that has any.
  *
  * @throws UsageError when a file stands there
  */
@@ -86,17 +87,23 @@ export function openProject(io: Io, { lead, texts }: EchoesOptions): Project {
   }
 }
 
-const usualFolder = (path: string): string => join(path, '.recall', 'echoes')
+/** Where echoes of a project may be, below that: the first is where they are begun. */
+const ownFolder = '.recall/echoes'
+const folders = [ownFolder, ...targets.flatMap(({ echoes = [] }) => echoes)]
+
+/** The folder of a project's echoes; where it has several, the first. */
+const usualFolder = (path: string): string =>
+  join(path, folders.find((folder) => existsSync(join(path, folder))) ?? ownFolder)
 
 /** The nearest folder at or above this one with echoes, else with version control, else this one. */
 function projectOf({ cwd }: Io): string {
-  const above = (mark: string): string | undefined => {
+  const above = (marks: readonly string[]): string | undefined => {
     for (let folder = cwd; ; folder = dirname(folder)) {
-      if (existsSync(join(folder, mark))) return folder
+      if (marks.some((mark) => existsSync(join(folder, mark)))) return folder
       if (dirname(folder) === folder) return undefined
     }
   }
-  return above(join('.recall', 'echoes')) ?? above('.git') ?? cwd
+  return above(folders) ?? above(['.git']) ?? cwd
 }
 
 /**
