@@ -130,6 +130,21 @@ describe('init for hosts', () => {
     expect((await shell.run('search', 'pool')).code).toBe(1)
   })
 
+  it('makes nothing where it cannot note what it made, and can be purged once that is mended', async () => {
+    const shell = createHome()
+    const receipts = join(shell.root, '.recall/hosts/memory.json')
+    mkdirSync(dirname(receipts), { recursive: true })
+    writeFileSync(receipts, '[')
+    const failed = await shell.run('init', '--target', 'claude')
+    expect(failed).toMatchObject({ code: 3, err: expect.stringContaining('Move it away to go on') })
+    expect(existsSync(join(shell.root, '.recall/memory'))).toBe(false)
+    rmSync(receipts)
+    await shell.run('init', '--target', 'claude')
+    const { out } = await shell.run('uninit', '--purge', '--yes')
+    expect(out).not.toContain('was there before')
+    expect(existsSync(join(shell.root, '.recall/memory'))).toBe(false)
+  })
+
   it('keeps a memory that holds something, unless it is to be purged', async () => {
     const shell = createHome()
     await shell.run('init', '--target', 'claude')

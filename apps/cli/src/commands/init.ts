@@ -6,7 +6,7 @@ import { archiveIndexHeader, defaultFileSystem, type Layout, layoutFile, layoutO
 import { sha256 } from '../digest.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { withReceiptsLocked } from '../hosts/lock-files.ts'
-import { type CreatedMemory, noteCreated } from '../hosts/memory-receipt.ts'
+import { type CreatedMemory, createForHosts } from '../hosts/memory-receipt.ts'
 import { machineOf, namedTargets, wiringOf } from '../hosts/wiring.ts'
 import { emptyMemory } from '../memory/empty-memory.ts'
 import { findRoot, type RootOptions, rootAt, usualRoot, withRoot } from '../memory/find-root.ts'
@@ -43,9 +43,12 @@ export async function init(io: Io, given: string | undefined, asked: InitOptions
   const isDry = options.dryRun ?? false
   const layout = await chooseLayout(io, root, options, chosen)
   requireRightKinds(root, layout)
-  const memory = createMemory(root, layout, isDry)
+  const create = (onlyTells: boolean): CreatedMemory => createMemory(root, layout, onlyTells)
   const state = stateFolder(io)
-  if (!isDry && chosen.length > 0) withReceiptsLocked(state, () => noteCreated(state, root, memory))
+  const isForHosts = !isDry && chosen.length > 0
+  const memory = isForHosts
+    ? withReceiptsLocked(state, () => createForHosts(state, root, create))
+    : create(isDry)
   const wiring = wiringOf(io, root, layout, options)
   const machine = machineOf(io)
   const hosts: WiredHost[] = []

@@ -31,9 +31,34 @@ export function wholeReceipts(state: string): MemoryReceipt[] {
   }
 }
 
-/** Records which files and folders of a memory were created for hosts, so that `uninit` can remove them. */
-export function noteCreated(state: string, root: string, { created, folders }: CreatedMemory): void {
+/**
+ * Creates a memory for hosts, and records which files and folders are made, so that `uninit` can remove them. That is
+ * done first: what a process makes that is killed meanwhile is known as well.
+ *
+ * @param create makes it; with `isDry` only tells what it would make
+ */
+export function createForHosts(
+  state: string,
+  root: string,
+  create: (isDry: boolean) => CreatedMemory,
+): CreatedMemory {
   const earlier = wholeReceipts(state)
+  const planned = create(true)
+  noteCreated(state, earlier, root, planned)
+  try {
+    return create(false)
+  } catch (error) {
+    if (!planned.created.some(({ path }) => existsSync(join(root, path)))) keepReceipts(state, earlier)
+    throw error
+  }
+}
+
+function noteCreated(
+  state: string,
+  earlier: readonly MemoryReceipt[],
+  root: string,
+  { created, folders }: CreatedMemory,
+): void {
   const known = earlier.find((receipt) => receipt.root === root)
   const files = created.flatMap(({ path, digest }) => (digest ? [{ path, digest }] : []))
   if (known && files.length === 0 && folders.length === 0) return
@@ -85,9 +110,7 @@ export function removeCreated(
   const left = outcomes.filter(({ kept }) => kept.length > 0)
   const still = receipts.filter(({ root }) => left.some((each) => each.root === root && !each.isOlder))
   // Memories that stay can still be purged another time.
-  if (!options.dryRun && still.length > 0) {
-    writeReceipts(state, still)
-  } else if (!options.dryRun) rmSync(receiptsPath(state), { force: true })
+  if (!options.dryRun) keepReceipts(state, still)
   return {
     left,
     removed: outcomes.flatMap(({ root, kept }) => (kept.length > 0 ? [] : root)),
@@ -177,6 +200,11 @@ function filesBelow(path: string): string[] {
 
 const isSame = (path: string, digest: string): boolean =>
   !existsSync(path) || sha256(readFileSync(path)) === digest
+
+function keepReceipts(state: string, receipts: readonly MemoryReceipt[]): void {
+  if (receipts.length > 0) writeReceipts(state, receipts)
+  else rmSync(receiptsPath(state), { force: true })
+}
 
 /** Written beside its place and renamed, so that a crash leaves the old receipts or the new ones. */
 function writeReceipts(state: string, receipts: readonly MemoryReceipt[]): void {
