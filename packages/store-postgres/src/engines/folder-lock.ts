@@ -20,6 +20,12 @@ interface Holder extends ProcessIdentity {
   host: string
 }
 
+/** A holder, and the file that says so. */
+interface Note {
+  holder: Holder
+  path: string
+}
+
 let locks = 0
 
 /**
@@ -37,14 +43,8 @@ export function lockFolder(folder: string): FolderLock {
   writeFileSync(path, JSON.stringify(holder), { flag: 'wx' })
   const release = (): void => removeFile(path)
   try {
-    const other = otherHolder(folder, own)
-    if (other) {
-      throw new MemoryError(
-        `${folder} is open in process ${other.pid} (${other.host}): close it there first, or use a Postgres server, which any number of processes share`,
-        MemoryErrorCode.CONFLICT,
-        { details: { path: folder, pid: other.pid } },
-      )
-    }
+    const other = noteOfOther(folder, own)
+    if (other) throw isOpen(folder, other)
   } catch (error) {
     release()
     throw error
@@ -58,6 +58,19 @@ export function lockFolder(folder: string): FolderLock {
   }
 }
 
+function isOpen(folder: string, { holder, path }: Note): MemoryError {
+  const { pid, host, place } = holder
+  return new MemoryError(
+    `${folder} is open in process ${pid} (${host}): close it there first, or use a Postgres server, which any number of processes share${place === thisProcess().place ? '' : adviceOn(path)}`,
+    MemoryErrorCode.CONFLICT,
+    { details: { path: folder, pid, note: path } },
+  )
+}
+
+/** Killed and started again, a container does not see that its earlier self is dead. */
+const adviceOn = (note: string): string =>
+  `. That process is on another machine or in another container, so whether it lives cannot be seen from here: it counts as gone ${longestElsewhereMs / 60_000} minutes after it last touched ${note}; if it is dead for certain, delete that file`
+
 /** For openers on other machines, which cannot check whether this process is alive. */
 function showLife(path: string): void {
   try {
@@ -67,14 +80,14 @@ function showLife(path: string): void {
   }
 }
 
-function otherHolder(folder: string, own: string): Holder | undefined {
+function noteOfOther(folder: string, own: string): Note | undefined {
   for (const name of readdirSync(folder)) {
     if (name === own || !/^lock-.*\.json$/.test(name)) continue
     const path = join(folder, name)
     const holder = readHolder(path)
     if (!holder) continue
     const written = (): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
-    if (!isGone(holder, written)) return holder
+    if (!isGone(holder, written)) return { holder, path }
     removeFile(path)
   }
   return undefined
