@@ -1,5 +1,4 @@
-import { chmodSync, existsSync, realpathSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, realpathSync } from 'node:fs'
 import type { PGlite, PGliteOptions } from '@electric-sql/pglite'
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
@@ -15,10 +14,11 @@ import {
 } from '@recall/core'
 import { createFolder } from '@recall/core/process'
 import { drizzle } from 'drizzle-orm/pglite'
+import { dataIn, holdsData, makeData, onlyMe } from './engines/data-folder.ts'
 import type { Database } from './engines/database.ts'
 import { createEngine, type Engine } from './engines/embedded-engine.ts'
 import { lockFolder } from './engines/folder-lock.ts'
-import { SyncingFiles, syncAllBelow, syncingStartParams } from './engines/syncing-files.ts'
+import { SyncingFiles, syncingStartParams } from './engines/syncing-files.ts'
 import { keepTextConfiguration } from './engines/text-configuration.ts'
 import { migrate } from './migrate.ts'
 import { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
@@ -27,7 +27,7 @@ import { createVectorIndexes } from './search/vector-index.ts'
 export interface EmbeddedOptions {
   /** The folder of the database and its lock, created when missing. Without one everything is kept in memory. */
   folder?: string
-  /** A dump of a data directory to start from, instead of an empty one. */
+  /** A dump from which a new database is made, instead of an empty one. It plays no part where there is one already. */
   template?: Blob
 }
 
@@ -38,11 +38,6 @@ export interface EmbeddedDatabase {
   /** Closes it once, however often it is called. */
   close(): Promise<void>
 }
-
-const onlyMe = 0o700
-
-const dataIn = (folder: string): string => join(folder, 'data')
-const holdsData = (data: string): boolean => existsSync(join(data, 'PG_VERSION'))
 
 /** Whether `openPglite` has made a database in a folder, which is not made. */
 export const isPgliteFolder = (folder: string): boolean => holdsData(dataIn(folder))
@@ -56,18 +51,16 @@ export const isPgliteFolder = (folder: string): boolean => holdsData(dataIn(fold
  * INVALID_INPUT when it is no path
  */
 export async function openPglite({ folder, template }: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
-  if (folder === undefined) return start(await createEngine(optionsOf({}, template), undefined), () => {})
+  if (folder === undefined) return start(await createEngine(optionsOf(template), undefined))
   const root = placeOf(folder)
   const lock = lockFolder(root)
   try {
     const data = dataIn(root)
+    if (!holdsData(data))
+      await makeData(data, async (unfinished) => (await openIn(unfinished, template)).close())
     // PGlite makes its files readable by everybody, so the folder is closed, even if an earlier version made it.
-    createFolder(data, onlyMe)
     chmodSync(data, onlyMe)
-    const isNew = !holdsData(data)
-    const files = { fs: new SyncingFiles(data), startParams: syncingStartParams }
-    const prepare = isNew ? () => syncAllBelow(root) : () => {}
-    return await start(await createEngine(optionsOf(files, template), data), lock.release, prepare)
+    return await openIn(data, undefined, lock.release)
   } catch (error) {
     lock.release()
     throw error
@@ -86,18 +79,25 @@ function placeOf(folder: string): string {
   return realpathSync(folder)
 }
 
-const optionsOf = (files: PGliteOptions, template: Blob | undefined): PGliteOptions => ({
-  ...files,
+async function openIn(
+  data: string,
+  template: Blob | undefined,
+  release?: () => void,
+): Promise<EmbeddedDatabase> {
+  const files = { fs: new SyncingFiles(data), startParams: syncingStartParams }
+  return start(await createEngine({ ...files, ...optionsOf(template) }, data), release)
+}
+
+const optionsOf = (template: Blob | undefined): PGliteOptions => ({
   ...(template ? { loadDataDir: template } : {}),
   extensions: { vector, btree_gin, pg_trgm },
 })
 
-/** @param prepare runs once the tables are there */
-async function start(engine: Engine, release: () => void, prepare = () => {}): Promise<EmbeddedDatabase> {
+/** @param release runs once it is closed */
+async function start(engine: Engine, release = () => {}): Promise<EmbeddedDatabase> {
   const database = drizzle(engine as PGlite)
   try {
     await migrate(database)
-    prepare()
   } catch (error) {
     await engine.close()
     throw error

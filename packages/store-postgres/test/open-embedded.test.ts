@@ -11,7 +11,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { rowsOf } from '../src/engines/database.ts'
 import { lockFolder } from '../src/engines/folder-lock.ts'
 import { syncAllBelow } from '../src/engines/syncing-files.ts'
-import { openPglite, openPgliteMemory } from '../src/pglite.ts'
+import { isPgliteFolder, openPglite, openPgliteMemory } from '../src/pglite.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { createVectorIndexes } from '../src/search/vector-index.ts'
 import { runOnSmallDisk } from './small-disk.ts'
@@ -171,11 +171,14 @@ describe('an embedded database', () => {
     lockFolder(folder).release()
   })
 
-  it('is closed again, and free, where the disk refuses to keep its new files', async () => {
+  it.each([
+    ['files', (folder: string) => join(folder, 'data-unfinished'), false],
+    ['names', (folder: string) => folder, true],
+  ])('is closed again, and free, where the disk refuses to keep its new %s', async (_, placeIn, isThere) => {
     const folder = fs.realpathSync(temporaryFolder())
     const { openSync } = fs
     const opening = vi.spyOn(fs, 'openSync').mockImplementation((path, ...how) => {
-      if (path === folder) throw Object.assign(new Error('EIO'), { code: 'EIO' })
+      if (path === placeIn(folder)) throw Object.assign(new Error('EIO'), { code: 'EIO' })
       return openSync(path, ...how)
     })
     const closing = vi.spyOn(PGlite.prototype, 'close')
@@ -183,6 +186,7 @@ describe('an embedded database', () => {
     opening.mockRestore()
     expect(closing).toHaveBeenCalledOnce()
     closing.mockRestore()
+    expect(isPgliteFolder(folder)).toBe(isThere)
     await (await openPglite({ folder })).close()
   })
 
