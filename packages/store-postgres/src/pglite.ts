@@ -5,6 +5,7 @@ import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { vector } from '@electric-sql/pglite-pgvector'
 import {
   createMemoryManager,
+  isMemoryError,
   MemoryError,
   MemoryErrorCode,
   type MemoryManager,
@@ -12,17 +13,18 @@ import {
   type TypesOf,
   type ValueSchemas,
 } from '@recall/core'
-import { createFolder } from '@recall/core/process'
+import { createFolder, errorCode } from '@recall/core/process'
 import { drizzle } from 'drizzle-orm/pglite'
 import { dataIn, holdsData, makeData, onlyMe } from './engines/data-folder.ts'
 import type { Database } from './engines/database.ts'
 import { createEngine, type Engine } from './engines/embedded-engine.ts'
 import { lockFolder } from './engines/folder-lock.ts'
+import { asMemoryErrors } from './engines/postgres-errors.ts'
 import { SyncingFiles, syncingStartParams } from './engines/syncing-files.ts'
 import { keepTextConfiguration } from './engines/text-configuration.ts'
 import { migrate } from './migrate.ts'
 import { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
-import { createVectorIndexes } from './search/vector-index.ts'
+import { createVectorIndexes, type VectorColumn } from './search/vector-index.ts'
 
 export interface EmbeddedOptions {
   /** The folder of the database and its lock, created when missing. Without one everything is kept in memory. */
@@ -47,17 +49,30 @@ export const isPgliteFolder = (folder: string): boolean => holdsData(dataIn(fold
  * It has one connection, so calls take turns, and it belongs to one process: a second opener of the folder is
  * refused. Only the user that runs the process can read the data.
  *
- * @throws MemoryError CONFLICT when a living process has the folder open, UNAVAILABLE when it cannot be made,
- * INVALID_INPUT when it is no path
+ * @throws MemoryError CONFLICT when a living process has the folder open, CORRUPTION when Postgres does not start with
+ * what is there, UNAVAILABLE when it cannot be made or used, INVALID_INPUT when it is no path, or the template no dump
  */
 export async function openPglite({ folder, template }: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
   if (folder === undefined) return start(await createEngine(optionsOf(template), undefined))
-  const root = placeOf(folder)
+  try {
+    return await openFolder(placeOf(folder), template)
+  } catch (cause) {
+    if (isMemoryError(cause)) throw cause
+    throw new MemoryError(
+      `${folder} cannot be used (${errorCode(cause) ?? cause}): see that this user may read and write all in it`,
+      MemoryErrorCode.UNAVAILABLE,
+      { cause, details: { path: folder } },
+    )
+  }
+}
+
+async function openFolder(root: string, template: Blob | undefined): Promise<EmbeddedDatabase> {
   const lock = lockFolder(root)
   try {
     const data = dataIn(root)
-    if (!holdsData(data))
+    if (!holdsData(data)) {
       await makeData(data, async (unfinished) => (await openIn(unfinished, template)).close())
+    }
     // PGlite makes its files readable by everybody, so the folder is closed, even if an earlier version made it.
     chmodSync(data, onlyMe)
     return await openIn(data, undefined, lock.release)
@@ -126,10 +141,9 @@ export async function openPgliteMemory<Schemas extends ValueSchemas = Record<nev
   try {
     await keepTextConfiguration(database, textConfiguration ?? null)
     if (memory.embedder) {
-      await createVectorIndexes(
-        database,
-        { table: 'units', dimensions: memory.embedder.dimensions },
-        { concurrently: false },
+      const units: VectorColumn = { table: 'units', dimensions: memory.embedder.dimensions }
+      await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () =>
+        createVectorIndexes(database, units, { concurrently: false }),
       )
     }
     return createMemoryManager({

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import fs, { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -119,6 +120,65 @@ describe('an embedded database', () => {
     expect(await refusal(() => openPgliteMemory(wrong))).toBe(MemoryErrorCode.INVALID_INPUT)
     const memory = await openPgliteMemory({ folder })
     await memory.close()
+  })
+
+  it('says of data that are damaged where they are and what to do, leaves them alone, and is free', async () => {
+    const folder = fs.realpathSync(temporaryFolder())
+    await (await openPglite({ folder, template: await template() })).close()
+    const data = join(folder, 'data')
+    const control = join(data, 'global', 'pg_control')
+    const whole = fs.readFileSync(control)
+    fs.truncateSync(control, 100)
+    const names = () => fs.readdirSync(data, { recursive: true, encoding: 'utf8' })
+    const left = names()
+    for (const given of [{}, { template: await template() }]) {
+      await expect(openPglite({ folder, ...given })).rejects.toMatchObject({
+        code: MemoryErrorCode.CORRUPTION,
+        message: expect.stringMatching(
+          `${data}: they are damaged.*Restore a backup, or move the folder away`,
+        ),
+        details: { path: data },
+      })
+    }
+    expect(fs.readdirSync(folder)).toEqual(['data'])
+    expect(names()).toEqual(expect.arrayContaining(left))
+    expect(fs.statSync(control).size).toBe(100)
+    writeFileSync(control, whole)
+    await (await openPglite({ folder })).close()
+  })
+
+  it('says of a template that is none what is wrong with it, and makes nothing', async () => {
+    const folder = temporaryFolder()
+    const half = (await template()).slice(0, 1_000_000)
+    for (const place of [{ folder }, {}]) {
+      await expect(openPglite({ ...place, template: half })).rejects.toMatchObject({
+        code: MemoryErrorCode.INVALID_INPUT,
+        message: expect.stringContaining('give it a dump as it was made'),
+      })
+    }
+    expect(isPgliteFolder(folder)).toBe(false)
+    await (await openPglite({ folder, template: await template() })).close()
+  })
+
+  it('says so when its folder may not be used, or an index not be made', async () => {
+    const folder = temporaryFolder()
+    const { database, close } = await openPglite({ folder, template: await template() })
+    await database.execute('drop table units cascade')
+    await close()
+    const embedder: Embedder = { model: 'none', dimensions: 3, embed: async () => [] }
+    const open = () => openPgliteMemory({ folder, embedder })
+    expect(await refusal(open)).toBe(MemoryErrorCode.UNAVAILABLE)
+    const closed = vi.spyOn(fs, 'chmodSync').mockImplementation(() => {
+      throw Object.assign(new Error('EPERM'), { code: 'EPERM' })
+    })
+    syncBuiltinESMExports()
+    await expect(openPglite({ folder })).rejects.toMatchObject({
+      code: MemoryErrorCode.UNAVAILABLE,
+      message: `${folder} cannot be used (EPERM): see that this user may read and write all in it`,
+    })
+    closed.mockRestore()
+    syncBuiltinESMExports()
+    lockFolder(folder).release()
   })
 
   it('makes no store when it is handed over with what came along with it', async () => {

@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs'
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { holdsData } from './data-folder.ts'
 
 /** The part of PGlite that drizzle and this package use. */
 export type Engine = Pick<PGlite, 'query' | 'exec' | 'transaction' | 'dumpDataDir' | 'close'>
@@ -57,9 +58,16 @@ const diskFull = '53100'
  * again. Acknowledged writes are recovered, as after a crash.
  *
  * @param folder where the data is; `undefined` keeps everything in memory
+ * @throws MemoryError CORRUPTION when Postgres does not start with the data that are there, INVALID_INPUT when it does
+ * not with a template, UNAVAILABLE when the disk is full or nothing of this explains it
  */
 export async function createEngine(options: PGliteOptions, folder: string | undefined): Promise<Engine> {
-  let engine = await start(options)
+  const isNew = folder === undefined || !holdsData(folder)
+  let engine = await start(options).catch((cause: unknown) => {
+    if (folder !== undefined) refuseFullDisk(folder, cause)
+    if (options.loadDataDir) throw unfitTemplate(cause)
+    throw isNew ? notMade(folder, cause) : damaged(folder, cause)
+  })
   let restarting: Promise<WatchedPglite> | undefined
   const underWay = new Set<Promise<unknown>>()
   let isClosed = false
@@ -69,11 +77,7 @@ export async function createEngine(options: PGliteOptions, folder: string | unde
     if (engine.fatal === undefined) return engine
     if (folder === undefined || (engine.fatal as { code?: string }).code !== diskFull)
       throw unavailable('the embedded Postgres has ended: open it again', engine.fatal)
-    const { bavail, bsize } = statfsSync(folder)
-    if (bavail * bsize < bytesToRestart) {
-      const message = `the disk of ${folder} is full: the embedded Postgres goes on when ${bytesToRestart} bytes are free`
-      throw unavailable(message, engine.fatal)
-    }
+    refuseFullDisk(folder, engine.fatal)
     const { loadDataDir: _, ...again } = options
     restarting ??= start(again)
       .then((next) => {
@@ -115,6 +119,39 @@ async function start(options: PGliteOptions): Promise<WatchedPglite> {
   await engine.waitReady
   return engine
 }
+
+function refuseFullDisk(folder: string, cause: unknown): void {
+  const { bavail, bsize } = statfsSync(folder)
+  if (bavail * bsize >= bytesToRestart) return
+  throw unavailable(
+    `the disk of ${folder} is full: the embedded Postgres goes on when ${bytesToRestart} bytes are free`,
+    cause,
+  )
+}
+
+// PGlite keeps to itself what Postgres said before it ended: what is known of the data has to explain it.
+
+const damaged = (folder: string, cause: unknown): MemoryError =>
+  new MemoryError(
+    `Postgres does not start with the data in ${folder}: they are damaged, or of another version of Postgres, or this user may not read and write all of them. Restore a backup, or move the folder away to begin anew`,
+    MemoryErrorCode.CORRUPTION,
+    { cause, details: { path: folder } },
+  )
+
+const notMade = (folder: string | undefined, cause: unknown): MemoryError =>
+  unavailable(
+    folder === undefined
+      ? 'the embedded Postgres does not start: see that there is enough memory'
+      : `no database can be made in ${folder}: see that its disk takes what is written, and that there is enough memory`,
+    cause,
+  )
+
+const unfitTemplate = (cause: unknown): MemoryError =>
+  new MemoryError(
+    'Postgres does not start with this template: give it a dump as it was made, by this version',
+    MemoryErrorCode.INVALID_INPUT,
+    { cause },
+  )
 
 const unavailable = (message: string, cause: unknown): MemoryError =>
   new MemoryError(message, MemoryErrorCode.UNAVAILABLE, { cause })
