@@ -1,4 +1,5 @@
 import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -50,6 +51,21 @@ describe('the lock of a folder', () => {
     fs.renameSync(begun, join(folder, `lock-${2 ** 22 + 1}-a-1.json`))
     lockFolder(folder).release()
     expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('is not taken before its note is on the disk', () => {
+    const folder = temporaryFolder()
+    const syncing = vi.spyOn(fs, 'fsyncSync').mockImplementation(() => {
+      throw Object.assign(new Error('EIO'), { code: 'EIO' })
+    })
+    syncBuiltinESMExports()
+    try {
+      expect(() => lockFolder(folder)).toThrow('EIO')
+      expect(readdirSync(folder)).toEqual([])
+    } finally {
+      syncing.mockRestore()
+      syncBuiltinESMExports()
+    }
   })
 
   it('goes on where the folder cannot be reached for a moment', () => {

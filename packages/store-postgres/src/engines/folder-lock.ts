@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, unlinkSync, utimesSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
@@ -9,6 +9,7 @@ import {
   orAbsent,
   type ProcessIdentity,
   thisProcess,
+  writeNewFile,
 } from '@recall/core/process'
 
 export interface FolderLock {
@@ -40,7 +41,8 @@ export function lockFolder(folder: string): FolderLock {
   const own = `lock-${process.pid}-${Date.now().toString(36)}-${++locks}.json`
   const path = join(folder, own)
   const holder: Holder = { ...thisProcess(), host: hostname() }
-  writeFileSync(path, JSON.stringify(holder), { flag: 'wx' })
+  // A power cut would leave an empty one, which in a container counts as that of the living process of the same id.
+  writeNewFile(path, JSON.stringify(holder))
   const release = (): void => removeFile(path)
   try {
     const other = noteOfOther(folder, own)
