@@ -52,18 +52,15 @@ async function expectWhole(folder: string, given: { template?: Blob }): Promise<
   expect(readdirSync(folder)).toEqual(['data'])
 }
 
-// A dump of a folder begins with the file by which Postgres knows a database.
-it.each([2, 500])(
-  'a database is made anew where a killed process had unpacked %d files of it',
-  async (files) => {
-    const folder = temporaryFolder()
-    const dumped = join(temporaryFolder(), 'dump.tar')
-    writeFileSync(dumped, Buffer.from(await dump.arrayBuffer()))
-    await beginAndDie(folder, files, dumped)
-    expect(isPgliteFolder(folder)).toBe(false)
-    await expectWhole(folder, { template: dump })
-  },
-)
+it('a database is made anew where a killed process had unpacked the beginning of a template', async () => {
+  const folder = temporaryFolder()
+  const dumped = join(temporaryFolder(), 'dump.tar')
+  writeFileSync(dumped, Buffer.from(await dump.arrayBuffer()))
+  // A dump of a folder begins with the file by which Postgres knows a database.
+  await beginAndDie(folder, 2, dumped)
+  expect(isPgliteFolder(folder)).toBe(false)
+  await expectWhole(folder, { template: dump })
+})
 
 it('a database is made anew where a killed process had made nearly all files of it', async () => {
   const folder = temporaryFolder()
