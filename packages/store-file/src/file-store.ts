@@ -4,7 +4,6 @@ import {
   asRead,
   type Embedder,
   type Entry,
-  isExpired,
   type MemoryScope,
   type MemoryStore,
   type RankWeights,
@@ -162,7 +161,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     const checked = requireValue(entry, shownPath(root, notePath(address)))
     const found = toEntry(address, checked)
     files.remember(address, found, now)
-    return isExpired(found, now) ? null : found
+    return files.hasExpired(found, now) ? null : found
   }
 
   /** An index that cannot be written, is held by another process, or is damaged keeps nobody from reading. */

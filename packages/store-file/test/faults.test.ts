@@ -176,7 +176,7 @@ async function onSmallDisk(name: string, steps: string[]): Promise<{ skipped: st
   })
   if (/unshare|mount:|not permitted/.test(stderr) || status === null)
     return { skipped: stderr || 'no unshare' }
-  expect(`${stdout}${stderr}`).toContain('ok')
+  expect({ status, said: `${stdout}${stderr}` }).toEqual({ status: 0, said: expect.stringContaining('ok') })
   return { output: stdout }
 }
 
@@ -187,6 +187,22 @@ describe('a disk of its own', () => {
     const result = await onSmallDisk('full-disk-child.ts', [
       'mount -t tmpfs -o size=1m t "$AT"',
       '"$NODE" "$SCRIPT" "$AT"',
+    ])
+    if ('skipped' in result) skip(`no small disk can be mounted here: ${result.skipped}`)
+  })
+
+  it.for([
+    ['is full', '{ head -c 10000000 /dev/zero > "$AT/ballast" 2>/dev/null; true; }', 'rm "$AT/ballast"'],
+    ['may only be read', 'mount -o remount,ro "$AT"', 'mount -o remount,rw "$AT"'],
+  ])('keeps what reads have kept alive while it %s, and afterwards', async ([, hinder, mend], { skip }) => {
+    const check = '"$NODE" "$SCRIPT" "$AT" check'
+    const result = await onSmallDisk('kept-alive-child.ts', [
+      'mount -t tmpfs -o size=3m t "$AT"',
+      '"$NODE" "$SCRIPT" "$AT" fill',
+      hinder as string,
+      check,
+      mend as string,
+      check,
     ])
     if ('skipped' in result) skip(`no small disk can be mounted here: ${result.skipped}`)
   })

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
 import { ensureInternal } from '../files/folders.ts'
@@ -26,19 +27,26 @@ interface OpenedLog {
   sql: ReturnType<typeof createStatements>
 }
 
+/** Milliseconds after which a log that could not be opened for writing is tried again. */
+const retryMs = 1000
+
 /**
  * The file of the access counts, opened when it is needed. What cannot be counted can still be read: a damaged file
  * starts anew, and one that another process holds for long is no error, nor is a full or read-only disk.
+ *
+ * @param now milliseconds that never go back
  */
 export function createAccessDatabase(
   fileSystem: FileSystem,
   openDatabase: OpenDatabase,
   folder: string,
   onNotice: (text: string) => void,
+  now: () => number = () => performance.now(),
 ) {
   const path = join(folder, 'access.db')
-  let opened: (OpenedLog & { inode: number }) | undefined
-  let isReadOnly = false
+  let opened: (OpenedLog & { inode: number; isForReading?: true }) | undefined
+  /** Until when the log is taken for one that cannot be opened for writing. */
+  let unwritableUntil = Number.NEGATIVE_INFINITY
   let isFull = false
   let isHeld = false
 
@@ -46,21 +54,56 @@ export function createAccessDatabase(
 
   const open = (create: boolean): typeof opened => {
     const present = inode()
+    const isDue = now() >= unwritableUntil
     // The file was deleted or replaced: nobody would see what is counted in the old one.
-    if (opened && opened.inode !== present) close()
-    if (opened || isReadOnly || (!create && present === undefined)) return opened
+    if (opened && (opened.inode !== present || (opened.isForReading && isDue))) close()
+    if (opened || !isDue || (!create && present === undefined)) return opened
+    const log = tryOpenForWriting()
+    if (!('problem' in log)) opened = { ...log, inode: inode() ?? 0 }
+    else if (create || present === undefined) throw log.problem
+    else opened = { ...openForReading(log.problem), inode: present, isForReading: true }
+    return opened
+  }
+
+  const tryOpenForWriting = (): OpenedLog | { problem: unknown } => {
+    try {
+      return openForWriting()
+    } catch (problem) {
+      if (!isUnwritable(problem)) throw problem
+      // On a full disk there may be room again at any moment.
+      unwritableUntil = now() + (isDiskFull(problem) ? 0 : retryMs)
+      return { problem }
+    }
+  }
+
+  const openForWriting = (): OpenedLog => {
     ensureInternal(fileSystem, folder)
     const database = openDatabase(path)
     try {
       database.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA synchronous = NORMAL`)
       useWriteAheadLog(database)
       database.exec(schema)
+      return { database, sql: createStatements(database) }
     } catch (error) {
       database.close()
       throw error
     }
-    opened = { database, sql: createStatements(database), inode: inode() ?? 0 }
-    return opened
+  }
+
+  /**
+   * Reads a log beside which no file can be made, as on a full or read-only disk. What stands in its write-ahead log
+   * would be passed over.
+   *
+   * @param problem why it cannot be opened for writing, thrown where it cannot be read either
+   */
+  const openForReading = (problem: unknown): OpenedLog => {
+    if ((statusOf(fileSystem, `${path}-wal`)?.size ?? 0) > 0) throw problem
+    try {
+      const database = openDatabase(`${pathToFileURL(path)}?immutable=1`)
+      return { database, sql: createStatements(database) }
+    } catch {
+      throw problem
+    }
   }
 
   const close = (): void => {
@@ -94,11 +137,7 @@ export function createAccessDatabase(
       return
     }
     if (!isUnwritable(error)) throw error
-    close()
-    if (!isDiskFull(error)) {
-      isReadOnly = true
-      return
-    }
+    if (!isDiskFull(error)) return
     if (!isFull) onNotice(`${path} cannot be written, the disk is full: accesses are not counted`)
     isFull = true
   }
@@ -122,9 +161,9 @@ export function createAccessDatabase(
 
   /** @throws MemoryError UNAVAILABLE when there is a log that cannot be read */
   const assertReadable = (): void => {
-    if (inode() === undefined || ifPresent(({ sql }) => sql('SELECT count(*) FROM access').get())) return
+    if (inode() === undefined || ifPresent(({ sql }) => sql('SELECT 1 FROM access LIMIT 1').all())) return
     throw new MemoryError(
-      `${path} cannot be read, so nobody knows which memories were read lately: nothing was deleted; check who may read and write that file`,
+      `${path} cannot be read, so nobody knows which memories were read lately and live on: nothing was deleted; check who may read and write that file`,
       MemoryErrorCode.UNAVAILABLE,
       { details: { path } },
     )

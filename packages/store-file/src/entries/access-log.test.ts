@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Address, Entry } from '@recall/core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { sqliteFailure } from '../../test/sqlite-failure.ts'
 import { temporaryRoot } from '../../test/temporary-root.ts'
 import { defaultFileSystem } from '../files/file-system.ts'
@@ -154,7 +154,13 @@ describe('while it cannot be written', () => {
       if (error) throw error
       return openDatabase(path)
     }
-    const log = createAccessLog(defaultFileSystem, open, folder, (text) => notices.push(text))
+    const log = createAccessLog(
+      defaultFileSystem,
+      open,
+      folder,
+      (text) => notices.push(text),
+      () => 0,
+    )
     const count = (at: number): void => log.record([{ address, version, expires: null }], at)
     return { log, count, notices, opened: () => opened }
   }
@@ -177,7 +183,7 @@ describe('while it cannot be written', () => {
     log.close()
   })
 
-  it('tries a disk that may only be read no second time, and says nothing', async () => {
+  it('tries a disk that may only be read no second time at once, and says nothing', async () => {
     const { log, count, notices, opened } = await failingLog(() =>
       sqliteFailure('unable to open database file', 14),
     )
@@ -185,5 +191,79 @@ describe('while it cannot be written', () => {
     count(3)
     expect(log.read(address, version)).toBe(null)
     expect([opened(), notices]).toEqual([1, []])
+  })
+})
+
+describe('a log that cannot be opened', () => {
+  /** A log that is there, and what SQLite fails with from now on. */
+  async function closedLog() {
+    const folder = temporaryRoot()
+    const openDatabase = await loadSqlite()
+    const failing: { with?: Error; on: (sql: string) => boolean } = { on: () => true }
+    const failIfTold = (sql: string): void => {
+      if (failing.with && failing.on(sql)) throw failing.with
+    }
+    const open: OpenDatabase = (path) => {
+      failIfTold('')
+      const database = openDatabase(path)
+      return {
+        exec: (sql) => {
+          failIfTold(sql)
+          database.exec(sql)
+        },
+        prepare: (sql) => database.prepare(sql),
+        function: (name, call) => database.function(name, call),
+        close: () => database.close(),
+      }
+    }
+    const time = { now: 0 }
+    const notices: string[] = []
+    const log = createAccessLog(
+      defaultFileSystem,
+      open,
+      folder,
+      (text) => void notices.push(text),
+      () => time.now,
+    )
+    const count = (at: number): void =>
+      log.record([{ address, version: { created: 1, updated: 1 }, expires: 10 * at }], at)
+    const read = () => log.read(address, { created: 1, updated: 1 })
+    count(5)
+    log.close()
+    // As the end of the process does.
+    const other = openDatabase(join(folder, 'access.db'))
+    other.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    other.close()
+    onTestFinished(() => log.close())
+    return { log, folder, failing, time, notices, count, read }
+  }
+
+  it('is read nevertheless where no file can be made beside it, and counted in again when one can', async () => {
+    const { log, folder, failing, time, notices, count, read } = await closedLog()
+    failing.with = sqliteFailure('disk I/O error', 4874)
+    failing.on = (sql) => sql.includes('journal_mode')
+    expect(read()).toEqual({ at: 5, count: 1, expires: 50 })
+    count(6)
+    log.assertReadable()
+    expect(read()).toEqual({ at: 5, count: 1, expires: 50 })
+    expect(notices).toEqual([])
+    expect(readdirSync(folder).join()).not.toContain('corrupt')
+    delete failing.with
+    time.now += 1000
+    count(7)
+    expect(read()).toEqual({ at: 7, count: 2, expires: 70 })
+  })
+
+  it('is tried again after a second, and lets nothing count as expired meanwhile', async () => {
+    const { log, failing, time, read } = await closedLog()
+    failing.with = sqliteFailure('unable to open database file', 14)
+    expect(read()).toBe(null)
+    expect(() => log.assertReadable()).toThrow('nobody knows which memories were read lately')
+    delete failing.with
+    time.now += 999
+    expect(() => log.assertReadable()).toThrow('nobody knows')
+    time.now += 1
+    log.assertReadable()
+    expect(read()).toEqual({ at: 5, count: 1, expires: 50 })
   })
 })

@@ -26,12 +26,14 @@ export function createAccessLog(
   openDatabase: OpenDatabase,
   folder: string,
   onNotice: (text: string) => void,
+  now?: () => number,
 ) {
   const { ifPresent, making, assertReadable, compact, close } = createAccessDatabase(
     fileSystem,
     openDatabase,
     folder,
     onNotice,
+    now,
   )
 
   const row = (address: Address): (Access & Version) | undefined =>

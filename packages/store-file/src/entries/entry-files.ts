@@ -185,7 +185,14 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     const file = readEntry(address)
     if (!file) return null
     const entry = toEntry(address, file)
-    return isExpired(entry, now) ? null : entry
+    return hasExpired(entry, now) ? null : entry
+  }
+
+  /** @throws MemoryError UNAVAILABLE when nobody can tell, because it is not known when the entry was read last */
+  const hasExpired = (entry: Entry, now: number): boolean => {
+    if (!isExpired(entry, now)) return false
+    accessLog.assertReadable()
+    return true
   }
 
   /** Writing would overwrite a file of that name that holds another key. One that came back meanwhile holds this one. */
@@ -213,6 +220,7 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     readNote,
     readEntry,
     toEntry,
+    hasExpired,
     live,
     assertReadable,
     refuseForeignFile,

@@ -6,7 +6,6 @@ import {
   changedUnderneath,
   compareCodePoints,
   type Entry,
-  isExpired,
   isMemoryError,
   MemoryErrorCode,
   type PutOptions,
@@ -97,7 +96,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
       return null
     }
     const entry = toEntry(address, note)
-    return isExpired(entry, now) ? null : entry
+    return files.hasExpired(entry, now) ? null : entry
   }
 
   /** @returns false, with nothing changed, when somebody else changed the file after it was read */
@@ -150,7 +149,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
 
   const hasExpired = (address: Address, now: number): boolean => {
     const file = readNote(address)
-    return file !== null && isExpired(toEntry(address, file), now)
+    return file !== null && files.hasExpired(toEntry(address, file), now)
   }
 
   return {

@@ -12,18 +12,24 @@ const codesByMessage: Readonly<Record<string, number>> = {
   'file is not a database': 26,
 }
 
-/** SQLite's extended codes keep the primary code in the low byte: 8 READONLY, 14 CANTOPEN, 5 BUSY. */
-function sqliteCode(error: unknown): number {
+/** SQLite's extended code, or where the driver gives none the primary one; 0 for what is no error of SQLite. */
+function extendedCode(error: unknown): number {
   const { code, errcode, message } = (causeOf(error) ?? {}) as {
     code?: string
     errcode?: number
     message?: string
   }
-  if (errcode !== undefined) return errcode & 0xff
+  if (errcode !== undefined) return errcode
   if (code !== 'ERR_SQLITE_ERROR' || message === undefined) return 0
   // FTS5 says which of its tables is corrupt.
   return message.startsWith('fts5: corrupt') ? 11 : (codesByMessage[message] ?? 0)
 }
+
+/** Extended codes keep the primary code in the low byte: 8 READONLY, 14 CANTOPEN, 5 BUSY. */
+const sqliteCode = (error: unknown): number => extendedCode(error) & 0xff
+
+/** What was read is not what had been written: 266 READ, 522 SHORT_READ, 8202 DATA, 8458 CORRUPTFS of 10 IOERR. */
+const misread = [266, 522, 8202, 8458]
 
 /** 13 FULL. */
 export const isDiskFull = (error: unknown): boolean =>
@@ -32,20 +38,26 @@ export const isDiskFull = (error: unknown): boolean =>
 /** Windows: another process, or another part of this one, has the file open. */
 export const isHeldOpen = (error: unknown): boolean => errorCode(error) === 'EBUSY'
 
+/** A file could not be written, made longer, synced or locked: a full disk or a quota, which damage nothing. */
+const isOutputFailure = (error: unknown): boolean =>
+  sqliteCode(error) === 10 && !misread.includes(extendedCode(error))
+
 /** Nothing can be written, but what is stored can still be read. */
 export const isUnwritable = (error: unknown): boolean =>
   isDiskFull(error) ||
   isHeldOpen(error) ||
   ['EACCES', 'EROFS', 'EPERM'].includes(errorCode(error) ?? '') ||
-  [8, 14].includes(sqliteCode(error))
+  [8, 14].includes(sqliteCode(error)) ||
+  isOutputFailure(error)
 
 export const isBusy = (error: unknown): boolean => sqliteCode(error) === 5
 
 /**
- * The database file is not what SQLite expects: 11 CORRUPT, 26 NOTADB, 10 IOERR; or its tables contradict each other:
- * 19 CONSTRAINT, since what we write keeps every constraint of a whole database.
+ * The database file is not what SQLite expects: 11 CORRUPT, 26 NOTADB; or its tables contradict each other: 19
+ * CONSTRAINT, since what we write keeps every constraint of a whole database.
  */
-export const isDamage = (error: unknown): boolean => [10, 11, 19, 26].includes(sqliteCode(error))
+export const isDamage = (error: unknown): boolean =>
+  [11, 19, 26].includes(sqliteCode(error)) || misread.includes(extendedCode(error))
 
 /** Another process empties the index in its place, or is about to fill a new one. */
 export const isEmptied = (error: unknown): boolean =>
