@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { writing } from '@recall/core/process'
 import { type FileSystem, statusOf } from './files/file-system.ts'
 import { ensureWithin } from './files/folders.ts'
@@ -19,7 +20,8 @@ export function createPresence(fileSystem: FileSystem, root: string, layout: Lay
    */
   const assertPresent = (): void => {
     const now = memoryDevice()
-    if (now !== device && device !== undefined) throw missingRoot(memory)
+    if (now !== device && device !== undefined)
+      throw now === undefined ? missingRoot(memory) : otherDisk(memory)
     if (now === undefined && !fileSystem.existsSync(root)) throw missingRoot(root)
     device = now
   }
@@ -40,3 +42,10 @@ export function createPresence(fileSystem: FileSystem, root: string, layout: Lay
 
   return { assertPresent, prepareFolder }
 }
+
+const otherDisk = (path: string): MemoryError =>
+  new MemoryError(
+    `${path} lies on another disk than when the memory was opened: mount that one in its place, or open the memory anew`,
+    MemoryErrorCode.UNAVAILABLE,
+    { details: { path } },
+  )
