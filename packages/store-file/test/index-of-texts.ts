@@ -1,4 +1,5 @@
 import { DatabaseSync } from '@photostructure/sqlite'
+import { layouts } from '../src/layout/layout.ts'
 import { schema } from '../src/search-index/schema.ts'
 import { createSearchIndex, type SearchIndex } from '../src/search-index/search-index.ts'
 import { createStatements, type Database } from '../src/sqlite/driver.ts'
@@ -21,5 +22,5 @@ export function indexOf(
     document.run(i + 1, String(i))
   })
   database.exec('COMMIT')
-  return createSearchIndex(database)
+  return createSearchIndex(database, layouts.entity)
 }

@@ -4,7 +4,14 @@ import type { FileStore } from '../file-store.ts'
 import type { FileSystem } from '../files/file-system.ts'
 import { fromShown, isInside } from '../files/paths.ts'
 import { readBeginning } from '../files/read-text.ts'
-import { archiveFile, archiveFoldersOf, archiveName, archiveNumber, type Layout } from '../layout/layout.ts'
+import {
+  archiveFile,
+  archiveFoldersOf,
+  archiveName,
+  archiveNumber,
+  compareArchives,
+  type Layout,
+} from '../layout/layout.ts'
 import { secondNames } from '../layout/second-names.ts'
 import { within } from './report.ts'
 
@@ -25,7 +32,7 @@ export interface ArchiveHead {
 /** Most archives have a tenth of it. */
 const headLength = 8 * 1024
 
-/** The archives of a memory, or what is named otherwise in their folders, by folder and name. */
+/** The archives of a memory, or what is named otherwise in their folders, by folder and number. */
 export const archiveHeads = (fileSystem: FileSystem, store: FileStore, named = archiveFile): ArchiveHead[] =>
   archivePlaces(fileSystem, store, named).map(({ folder, name }) => {
     const path = within(folder, name)
@@ -41,7 +48,7 @@ const archivePlaces = (
   foldersOf(fileSystem, root, layout).flatMap((folder) =>
     (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder))) ?? [])
       .filter((name) => named.test(name))
-      .sort()
+      .sort(compareArchives)
       .map((name) => ({ folder, name })),
   )
 

@@ -58,6 +58,12 @@ export const copyOfArchive = /^(?:conversation-|archive-log-)(\d{3,15})[^\da-z].
 export const archiveNumber = (name: string): number =>
   Number((archiveFile.exec(name) ?? copyOfArchive.exec(name))?.[1])
 
+/** The order of files in a folder of archives: the one that came first goes first. */
+export const compareArchives = (one: string, other: string): number => {
+  if (one === other) return 0
+  return archiveNumber(one) - archiveNumber(other) || (one < other ? -1 : 1)
+}
+
 /** Archives of the other layout are memory too. */
 export const archiveFoldersOf = (layout: Layout): string[] => [
   ...new Set([layout.archives, ...Object.values(layouts).map(({ archives }) => archives)]),

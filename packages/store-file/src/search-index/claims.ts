@@ -1,5 +1,9 @@
+import { type MemoryScope, memoryScopes } from '@recall/core'
 import { fileStem } from '../files/paths.ts'
+import { archiveFoldersOf, compareArchives, type Layout } from '../layout/layout.ts'
+import { mayHold } from '../layout/sources.ts'
 import type { Statement } from '../sqlite/driver.ts'
+import { shownNamespace } from './document-row.ts'
 import { noScope } from './schema.ts'
 
 /** A file, by the number of its folder. */
@@ -16,22 +20,40 @@ export interface IndexedKey {
 }
 
 /**
- * Who has a key that several files claim, for example a copied archive: the stronger claim has it, else the earlier one,
- * and the other file gets a key of its own.
+ * Who has a key that several files claim, for example a copied archive: the file whose claim goes first, whichever was
+ * indexed first, and the other one gets a key of its own.
  */
-export function createClaims(sql: (text: string) => Statement) {
+export function createClaims(sql: (text: string) => Statement, layout: Layout) {
   const holderOf = ({ scope, namespace, key }: IndexedKey) =>
-    sql('SELECT id, name FROM documents WHERE scope = ? AND namespace = ? AND key = ?').get(
+    sql('SELECT id, folder, name FROM documents WHERE scope = ? AND namespace = ? AND key = ?').get(
       scope,
       namespace,
       key,
-    ) as { id: number; name: string } | undefined
+    ) as (NamedFile & { id: number }) | undefined
+
+  const placeOf = ({ folder, name }: NamedFile, { scope, namespace, key }: IndexedKey): number[] => {
+    const { path } = sql('SELECT path FROM folders WHERE id = ?').get(folder) as { path: string }
+    const place = { namespace: shownNamespace(namespace), scope: memoryScopes[scope] as MemoryScope }
+    const archives = archiveFoldersOf(layout)
+    return [
+      mayHold(layout, path, name, place) ? 0 : 1,
+      -strengthOf(key, name),
+      archives.includes(path) ? archives.indexOf(path) : archives.length,
+    ]
+  }
+
+  /** Whether a file goes before another that claims the same key: where a store looks first, and the older archive. */
+  const goesBefore = (file: NamedFile, other: NamedFile, claimed: IndexedKey): boolean => {
+    const others = placeOf(other, claimed)
+    const difference = placeOf(file, claimed).map((place, i) => place - (others[i] ?? 0))
+    return (difference.find((each) => each !== 0) ?? compareArchives(file.name, other.name)) < 0
+  }
 
   return {
     isHeld: (key: IndexedKey): boolean => holderOf(key) !== undefined,
 
-    /** The key for an entry of a file. Takes it from a file whose claim is weaker. */
-    claim({ scope, namespace, key }: IndexedKey, name: string): string {
+    /** The key for an entry of a file. Takes it from a file whose claim goes behind. */
+    claim({ scope, namespace, key }: IndexedKey, file: NamedFile): string {
       const ownKey = (loser: string): string => {
         const own = `${key}${displaced(loser)}`
         const isTaken = holderOf({ scope, namespace, key: own }) !== undefined
@@ -39,7 +61,7 @@ export function createClaims(sql: (text: string) => Statement) {
       }
       const holder = holderOf({ scope, namespace, key })
       if (!holder) return key
-      if (strengthOf(key, name) <= strengthOf(key, holder.name)) return ownKey(name)
+      if (!goesBefore(file, holder, { scope, namespace, key })) return ownKey(file.name)
       sql('UPDATE documents SET key = ? WHERE id = ?').run(ownKey(holder.name), holder.id)
       return key
     },

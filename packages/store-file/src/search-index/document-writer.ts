@@ -76,7 +76,7 @@ export function createDocumentWriter(
       namespace,
       scope === noScope
         ? `${file.folder}/${file.name}`
-        : claims.claim({ scope, namespace, key: entry.key }, file.name),
+        : claims.claim({ scope, namespace, key: entry.key }, file),
       entry.type,
       joinTags(entry.tags),
       entry.created,

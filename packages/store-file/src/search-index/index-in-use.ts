@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import type { FileSystem } from '../files/file-system.ts'
+import type { Layout } from '../layout/layout.ts'
 import { comesOfDamage, passesCheck, setAside } from '../sqlite/damage.ts'
 import type { OpenDatabase } from '../sqlite/driver.ts'
 import { isBusy, isEmptied, isUnwritable } from '../sqlite/errors.ts'
@@ -28,6 +29,7 @@ export interface IndexInUse extends OpenedIndex {
 export interface IndexInUseOptions {
   fileSystem: FileSystem
   openDatabase: OpenDatabase
+  layout: Layout
   /** Folder of the index. */
   folder: string
   /** What the index is made of: one that was made of anything else is made anew. */
@@ -47,7 +49,8 @@ export interface IndexInUseOptions {
  * be written, one in memory takes its place, so that the memory can still be searched.
  */
 export function createIndexInUse(options: IndexInUseOptions) {
-  const { fileSystem, openDatabase, folder, madeOf, onNotice, exclusively, isShared, assertPresent } = options
+  const { fileSystem, openDatabase, layout, folder, madeOf } = options
+  const { onNotice, exclusively, isShared, assertPresent } = options
   const path = join(folder, indexName)
   let opened: IndexInUse | undefined
   /** Within `holding`: the index that is in use, whatever others put in its place meanwhile. */
@@ -83,7 +86,7 @@ export function createIndexInUse(options: IndexInUseOptions) {
 
   const use = (file: OpenedIndex): IndexInUse => {
     const inode = file.temporary ? 0 : (inodeOf(fileSystem, path) ?? 0)
-    const index = createSearchIndex(file.database)
+    const index = createSearchIndex(file.database, layout)
     // Before anything is asked of it: `guarded` sets aside what is open when a query meets damage.
     const current: IndexInUse = { ...file, index, inode, walkedAt: 0 }
     opened = current

@@ -3,6 +3,7 @@ import { type MemoryScope, memoryScopes } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type FileStamp, mixStamp, stampModulus } from '../files/file-stamp.ts'
+import { layouts } from '../layout/layout.ts'
 import type { LocatedEntry } from '../layout/sources.ts'
 import type { Database } from '../sqlite/driver.ts'
 import { schema } from './schema.ts'
@@ -47,7 +48,7 @@ it('knows how many entries each place holds, how large they are, and what the fi
     fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
       const database: Database = new DatabaseSync(':memory:')
       database.exec(schema)
-      const index = createSearchIndex(database)
+      const index = createSearchIndex(database, layouts.entity)
       const folder = index.transaction(() => index.folder('memory').id)
       for (const { name, stamp, remove, fails, entries } of steps) {
         try {

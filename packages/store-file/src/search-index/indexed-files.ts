@@ -1,5 +1,6 @@
 import { contentHash } from '../files/digest.ts'
 import { type FileStamp, mixStamp, neverRead, stampModulus } from '../files/file-stamp.ts'
+import type { Layout } from '../layout/layout.ts'
 import type { Database, Statement } from '../sqlite/driver.ts'
 import { createClaims, type IndexedKey, type NamedFile } from './claims.ts'
 import { createDocumentWriter, type IndexedFile, type WrittenDocument } from './document-writer.ts'
@@ -21,9 +22,9 @@ interface FileRow extends FileStamp, WrittenDocument, IndexedKey {
 }
 
 /** What the index holds of each file: its entries, their words and units, and what the file looked like. */
-export function createIndexedFiles(database: Database, sql: (text: string) => Statement) {
+export function createIndexedFiles(database: Database, sql: (text: string) => Statement, layout: Layout) {
   const sums = createPendingSums(sql)
-  const claims = createClaims(sql)
+  const claims = createClaims(sql, layout)
   const documents = createDocumentWriter(sql, { claims, sums })
 
   const fileRows = (folder: number, name: string) =>

@@ -1,5 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it } from 'vitest'
+import { layouts } from '../layout/layout.ts'
 import type { Database } from '../sqlite/driver.ts'
 import { schema } from './schema.ts'
 import { createSearchIndex } from './search-index.ts'
@@ -10,7 +11,7 @@ it('asks for what every read and write wants to know without going through all d
   const database: Database = new DatabaseSync(':memory:')
   database.exec(schema)
   const asked = new Set<string>()
-  const index = createSearchIndex({
+  const asking: Database = {
     exec: (sql) => database.exec(sql),
     function: (name, call) => database.function(name, call),
     close: () => database.close(),
@@ -18,7 +19,8 @@ it('asks for what every read and write wants to know without going through all d
       asked.add(sql)
       return database.prepare(sql)
     },
-  })
+  }
+  const index = createSearchIndex(asking, layouts.entity)
   index.unreadable()
   index.unread()
   index.lastArchiveNumber()

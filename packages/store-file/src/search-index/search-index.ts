@@ -1,4 +1,5 @@
 import type { MemoryScope } from '@recall/core'
+import type { Layout } from '../layout/layout.ts'
 import { createStatements, type Database, type SqlValue } from '../sqlite/driver.ts'
 import type { Conditions, RowCondition } from './conditions.ts'
 import {
@@ -24,7 +25,7 @@ let openings = 0
 /** The tables of the index: what is in them and how to ask. It neither reads files nor decides what is stale. */
 export type SearchIndex = ReturnType<typeof createSearchIndex>
 
-export function createSearchIndex(database: Database) {
+export function createSearchIndex(database: Database, layout: Layout) {
   const sql = createStatements(database)
   const opening = ++openings
 
@@ -58,7 +59,7 @@ export function createSearchIndex(database: Database) {
     return `${opening} ${others} ${own}`
   }
 
-  const files = createIndexedFiles(database, sql)
+  const files = createIndexedFiles(database, sql, layout)
 
   return {
     ...files,

@@ -1,5 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it, onTestFinished } from 'vitest'
+import { layouts } from '../layout/layout.ts'
 import type { Database } from '../sqlite/driver.ts'
 import { schema } from './schema.ts'
 import { createSearchIndex } from './search-index.ts'
@@ -8,7 +9,7 @@ function openIndex() {
   const database: Database = new DatabaseSync(':memory:')
   onTestFinished(() => database.close())
   database.exec(schema)
-  const index = createSearchIndex(database)
+  const index = createSearchIndex(database, layouts.entity)
   const stamp = { size: 0, modified: 0, changed: 0, inode: 0 }
   const times = { created: 0, updated: 0, ttl: null, expires: null }
   const put = (text: string): void =>
