@@ -183,3 +183,21 @@ it('sees that the folder of a namespace was moved away', async () => {
   writeFileSync(join(root, 'memory/namespaces/team/long-term/drip.md'), 'the pool drips\n')
   expect((await lists()).sort()).toEqual(['drip', 'leak'])
 })
+
+it('sees a folder of a scope that a namespace gets while it is open', async () => {
+  const { root, find } = await openMemory()
+  const other = await openFileMemory({ root, namespace: 'team' })
+  onTestFinished(() => other.close())
+  const folder = join(root, 'memory/namespaces/team/short-term')
+  const found = async () => (await other.search('short-term', { text: 'pool' })).map(({ key }) => key)
+  await other.write('long-term', 'leak', 'the pool leaks')
+  // What is trusted for a time stays trusted, however slow the machine is.
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  for (let i = 0; i < 4; i++) expect([await found(), await find('pool')]).toEqual([[], []])
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'drip.md'), 'the pool drips\n')
+  expect(await found()).toEqual(['drip'])
+  writeFileSync(join(folder, 'drop.md'), 'a drop of the pool\n')
+  expect((await found()).sort()).toEqual(['drip', 'drop'])
+})

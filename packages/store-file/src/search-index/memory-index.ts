@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { orAbsent } from '@recall/core/process'
 import { modifiedAt } from '../files/file-stamp.ts'
-import { fromShown, shownPath } from '../files/paths.ts'
+import { folderOf, fromShown, shownPath } from '../files/paths.ts'
 import type { Source } from '../layout/sources.ts'
 import { removeSetAside } from '../sqlite/damage.ts'
 import type { OpenDatabase } from '../sqlite/driver.ts'
@@ -90,11 +90,13 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   }
 
   /** Folders in which any change to the memory shows, including those that may get subfolders. */
-  const watchedFolders = (): string[] => [
-    ...sources().map(({ path }) => fromShown(root, path)),
-    join(root, layout.memory, 'namespaces'),
-    join(folder, 'writers'),
-  ]
+  const watchedFolders = (): string[] => {
+    const paths = sources().map(({ path }) => path)
+    const namespaces = `${layout.memory}/namespaces`
+    const ofNamespaces = paths.map(folderOf).filter((path) => folderOf(path) === namespaces)
+    const watched = new Set([...paths, namespaces, ...ofNamespaces])
+    return [...[...watched].map((path) => fromShown(root, path)), join(folder, 'writers')]
+  }
 
   /**
    * @param isSettled notices that were waiting have arrived. If not, and under the lock they cannot, what others wrote
