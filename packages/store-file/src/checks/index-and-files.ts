@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { FileStore } from '../file-store.ts'
 import { contentHash } from '../files/digest.ts'
 import type { FileSystem } from '../files/file-system.ts'
-import { fromShown } from '../files/paths.ts'
+import { fileStem, fromShown } from '../files/paths.ts'
 import { readText } from '../files/read-text.ts'
 import { hasUnreadableVectors } from '../vectors/kept-model.ts'
 import { counted, orUnreadable, type Report, within } from './report.ts'
@@ -21,6 +21,7 @@ export function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boole
   )
   checkVectors(fileSystem, store, report)
   checkFiles(store, report)
+  checkNamespaces(store, report)
   if (deep) checkContents(fileSystem, store, report)
 }
 
@@ -64,6 +65,24 @@ function checkFiles({ root, layout, index }: FileStore, report: Report): void {
     displaced,
     'each file is read by its own',
     'give these files other names; of what one has more than once keep one',
+  )
+}
+
+/** Reports notes that a person put into the folder of a namespace whose name is a hash, without naming it. */
+function checkNamespaces({ index }: FileStore, report: Report): void {
+  const current = index.fresh()
+  const unclaimed = current.unclaimedNotes()
+  if (unclaimed.length === 0) return
+  const spelled = new Map(current.namespaces().map((namespace) => [fileStem(namespace), namespace]))
+  const lineFor = (folder: string): string => `namespace: ${JSON.stringify(spelled.get(folder) ?? '…')}`
+  report(
+    'namespaces',
+    unclaimed.map(
+      ({ folder, name, namespace }) =>
+        `${within(folder, name)} does not tell its namespace by a line '${lineFor(namespace)}'`,
+    ),
+    '',
+    'add it to their front matter: until then they are not read',
   )
 }
 

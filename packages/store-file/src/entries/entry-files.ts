@@ -77,12 +77,17 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     const entry = parseNote(file.content, basename(path, '.md'), {
       modified: Math.round(file.stamp.modified),
     })
-    if (entry.key !== address.key) assertTellsKey(file.content, path, address)
+    const isWanted = entry.key === address.key && isOfNamespace(entry, address)
+    if (!isWanted) assertTellsKey(file.content, path, address)
     const isNamedOtherwise = entry.named === true && !isSpelledSo(fileSystem, path)
-    return entry.key === address.key && !isNamedOtherwise ? entry : null
+    return isWanted && !isNamedOtherwise ? entry : null
   }
 
-  /** A key that is no file name stands in the front matter alone. */
+  /** As the index sees it: what a folder's name does not tell, the note has to. */
+  const isOfNamespace = (entry: FileEntry, { namespace }: Address): boolean =>
+    fileStem(namespace) === namespace || entry.namespace === namespace
+
+  /** A key or a namespace that is no file name stands in the front matter alone. */
   const assertTellsKey = (content: string, path: string, { scope, key }: Address): void => {
     const { problem } = parseFrontMatter(content)
     if (problem === undefined) return

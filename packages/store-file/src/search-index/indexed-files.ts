@@ -135,6 +135,15 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
 
     displacedNotes: claims.displacedNotes,
 
+    /** Notes in the folder of a namespace that its name does not tell, and neither do they: they are nobody's. */
+    unclaimedNotes: () =>
+      sql(
+        `SELECT f.path AS folder, d.name AS name, d.namespace AS namespace FROM documents d
+         JOIN folders f ON f.id = d.folder
+         WHERE d.namespace LIKE '%~%' AND instr(f.path, '/namespaces/' || d.namespace || '/') > 0
+         ORDER BY folder, name`,
+      ).all() as { folder: string; name: string; namespace: string }[],
+
     /** Files of which something could not be read, and why. */
     problems: () => withProblem(),
 
