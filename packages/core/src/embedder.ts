@@ -23,8 +23,9 @@ export interface Embedder {
    * One unit-length vector per text, in the order given.
    *
    * @param mode `document` for texts to store, `query` for texts to search by: some models treat them differently
-   * @throws MemoryError UNAVAILABLE, TIMEOUT or RATE_LIMITED when a model cannot answer; the reason of an aborted
-   * `signal`
+   * @throws MemoryError UNAVAILABLE, TIMEOUT or RATE_LIMITED when a model cannot answer, UNAVAILABLE with
+   * `details.refusesText` true when it answers and refuses one of these texts, whenever it is sent; the reason of an
+   * aborted `signal`
    */
   embed(
     texts: readonly string[],

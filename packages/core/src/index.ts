@@ -23,6 +23,7 @@ export { embedWhole, mayBeCut } from './front/embed-whole.ts'
 export { type Envelope, isEnvelope, type KeyRing } from './front/encryption.ts'
 export { findWhenSure } from './front/find-when-sure.ts'
 export { invalidInput, problemsInWords } from './front/inputs.ts'
+export { refusesText } from './front/refuses-text.ts'
 export { type RotationOptions, type RotationResult, rotateEncryption } from './front/rotate-encryption.ts'
 export { inTurn } from './in-turn.ts'
 export {

@@ -43,7 +43,8 @@ export interface HttpEmbedderOptions {
  *
  * @throws MemoryError INVALID_INPUT, from this call, when an option is missing, wrong or unknown, or the `url` holds
  * credentials; from `embed`: UNAUTHENTICATED, RATE_LIMITED, TIMEOUT, or UNAVAILABLE, also for an answer that is not one
- * vector of the right length for each text
+ * vector of the right length for each text, and with `details.refusesText` for a text that the server refuses (400, 413
+ * or 422) where it takes another one
  */
 export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
   checkOptions(options)
@@ -78,7 +79,8 @@ async function embedInBatches(
     try {
       vectors.push(...(await embed(batch)))
     } catch (error) {
-      if (batch.length === 1 || !mayBeTooMuch(error)) throw error
+      if (!mayBeTooMuch(error)) throw error
+      if (batch.length === 1) throw await refusalOfText(error, embed)
       const half = { most: Math.ceil(batch.length / 2) }
       vectors.push(...(await embedInBatches(batch, half, embed)))
       batches.most = Math.min(batches.most, half.most)
@@ -87,7 +89,23 @@ async function embedInBatches(
   return vectors
 }
 
-const mayBeTooMuch = (error: unknown): boolean =>
+/**
+ * The error for a text that is refused alone. A server that is asked for the wrong model refuses every text in the same
+ * way, so the text is to blame only where the server takes another one.
+ *
+ * @throws MemoryError of a server that does not
+ */
+async function refusalOfText(
+  { message, code, details }: MemoryError,
+  embed: (batch: string[]) => Promise<Float32Array[]>,
+): Promise<MemoryError> {
+  await embed(['Does the model answer?'])
+  return new MemoryError(`${message} to a text, and takes others: it may be too long for the model`, code, {
+    details: { ...details, refusesText: true },
+  })
+}
+
+const mayBeTooMuch = (error: unknown): error is MemoryError =>
   isMemoryError(error) && [400, 413, 422].includes(Number(error.details?.status))
 
 const aModel = 'must be the name of the model on the server'
