@@ -33,7 +33,7 @@ export {
 export { addTombstones, liftTombstones, readTombstones, tombstoneFile } from './tombstones.ts'
 export { hasUnreadableVectors, keptModel } from './vectors/kept-model.ts'
 export { createMeaningArm, type MeaningArm, type VectorPlaces } from './vectors/meaning-arm.ts'
-export type { Coverage, EmbedProgress } from './vectors/missing-vectors.ts'
+export type { Coverage, EmbedProgress, RefusedPassages } from './vectors/missing-vectors.ts'
 export type { Question } from './vectors/scanned-rows.ts'
 export { openVectorFile, type VectorFile } from './vectors/vector-file.ts'
 export type { VectorSpace } from './vectors/vector-format.ts'

@@ -4,8 +4,8 @@ import { documentColumns, type HashedRow, keptNamespace } from './document-row.t
 import { hasOtherNamespaces } from './other-namespaces.ts'
 import { scopeNumbers } from './schema.ts'
 
-/** Vectors are recorded unit by unit, so that a document has all when its last unit has one. */
-const lacksVectors = 'NOT EXISTS (SELECT 1 FROM vectors v WHERE v.unit = d.id + d.units - 1)'
+const lacksVectors =
+  'd.units > (SELECT count(*) FROM vectors v WHERE v.unit BETWEEN d.id AND d.id + d.units - 1)'
 
 /** What the index knows of vectors: which unit has one, and in which slot of the vector file. */
 export function createVectorRows(sql: (text: string) => Statement, transaction: <T>(call: () => T) => T) {
@@ -44,12 +44,12 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
       sql('DELETE FROM vectors WHERE slot >= ?').run(from)
     },
 
-    /** Documents of which some unit lacks a vector, those that were indexed last first. */
-    newestWithoutVectors(limit: number): HashedRow[] {
+    /** Documents with an id below `before` of which some unit lacks a vector, those that were indexed last first. */
+    newestWithoutVectors(before: number, limit: number): HashedRow[] {
       return sql(
-        `SELECT ${documentColumns}, d.hash FROM documents d WHERE d.scope >= 0 AND d.units > 0
+        `SELECT ${documentColumns}, d.hash FROM documents d WHERE d.id < ? AND d.scope >= 0 AND d.units > 0
            AND ${lacksVectors} ORDER BY d.id DESC LIMIT ?`,
-      ).all(limit) as HashedRow[]
+      ).all(before, limit) as HashedRow[]
     },
 
     /** Documents with units and an id above `after`, by id; `withoutVectors`: only those of which some unit lacks one. */
@@ -66,23 +66,28 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
     },
 
     /**
-     * Records the slots of documents' first units, except of documents that changed meanwhile.
+     * Records the slots of documents' units, as far as they have one, except of documents that changed meanwhile. What is
+     * recorded already is no change of the index.
      *
      * @returns false, and records nothing, when the vectors that are recorded no longer have the expected mark
      */
     putVectors(
       expected: string,
-      documents: readonly { row: HashedRow; slots: readonly number[] }[],
+      documents: readonly { row: HashedRow; slots: readonly (number | undefined)[] }[],
     ): boolean {
       const same = sql(
         'SELECT 1 FROM documents WHERE id = ? AND folder = ? AND name = ? AND units = ? AND hash = ?',
       )
-      const insert = sql('INSERT OR REPLACE INTO vectors (unit, scope, slot) VALUES (?, ?, ?)')
+      const insert = sql(
+        `INSERT INTO vectors (unit, scope, slot) VALUES (?, ?, ?) ON CONFLICT DO UPDATE
+           SET scope = excluded.scope, slot = excluded.slot WHERE scope != excluded.scope OR slot != excluded.slot`,
+      )
       return transaction(() => {
         if (!areMarked(expected)) return false
         for (const { row, slots } of documents) {
           if (!same.get(row.id, row.folder, row.name, row.units, row.hash)) continue
-          for (const [i, slot] of slots.entries()) insert.run(row.id + i, row.scope, slot)
+          for (const [i, slot] of slots.entries())
+            if (slot !== undefined) insert.run(row.id + i, row.scope, slot)
         }
         return true
       })

@@ -5,7 +5,7 @@ import type { DocumentTexts } from './texts.ts'
 import type { VectorFile } from './vector-file.ts'
 import { VectorsReplaced } from './vectors-replaced.ts'
 
-it('records the vectors of a document up to the first text that has none', () => {
+it('records the vectors of those texts of a document that have one', () => {
   let recorded: unknown
   const putVectors: SearchIndex['putVectors'] = (_, documents) => {
     recorded = documents.map(({ slots }) => slots)
@@ -17,7 +17,7 @@ it('records the vectors of a document up to the first text that has none', () =>
     ['c', 1],
   ])
   putKnown({ putVectors } as SearchIndex, 'mark', slots, documents)
-  expect(recorded).toEqual([[0], [1, 0], []])
+  expect(recorded).toEqual([[0, undefined, 1], [1, 0], [undefined]])
 })
 
 it('is not in step where another process began with other vectors meanwhile', () => {

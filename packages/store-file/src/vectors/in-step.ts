@@ -30,7 +30,7 @@ export function bringInStep(current: SearchIndex, file: VectorFile, unitTexts: U
 }
 
 /**
- * Records the slots of documents' units, up to the first one whose text has no vector.
+ * Records the slots of documents' units whose texts have a vector.
  *
  * @param mark what the vectors that the index refers to are marked with
  * @throws VectorsReplaced when they no longer are
@@ -41,10 +41,6 @@ export function putKnown(
   slots: ReadonlyMap<string, number>,
   documents: readonly DocumentTexts[],
 ): void {
-  const known = documents.map(({ row, hashes }) => {
-    const found = hashes.map((hash) => slots.get(hash))
-    const first = found.indexOf(undefined)
-    return { row, slots: (first === -1 ? found : found.slice(0, first)) as number[] }
-  })
+  const known = documents.map(({ row, hashes }) => ({ row, slots: hashes.map((hash) => slots.get(hash)) }))
   if (!current.putVectors(mark, known)) throw new VectorsReplaced()
 }

@@ -36,6 +36,11 @@ export function createMemoryVectors(options: MemoryVectorsOptions) {
   /** When to try making vectors again after it failed. */
   let retryAt = Number.NEGATIVE_INFINITY
   const noticed = new Set<string>()
+  const notice = (reason: string): void => {
+    const problem = `${reason}: what has no vector there is found by words, not by meaning`
+    if (!noticed.has(problem)) onNotice(problem)
+    noticed.add(problem)
+  }
 
   return {
     /** Set when there is an embedder. */
@@ -69,14 +74,15 @@ export function createMemoryVectors(options: MemoryVectorsOptions) {
     async embedRecent(now: number): Promise<number> {
       if (!vectors || now < retryAt) return 0
       try {
-        return await vectors.embedNewest(soonEmbedded)
+        const left = await vectors.embedNewest(soonEmbedded)
+        const refusal = vectors.refusal()
+        if (refusal !== undefined) notice(refusal)
+        return left
       } catch (error) {
         const reason = isUnwritable(error) ? `${internal} cannot be written` : passingReason(error)
         if (reason === null) throw error
         retryAt = now + withoutVectorsMs
-        const problem = `${reason}: what has no vector there is found by words, not by meaning`
-        if (!noticed.has(problem)) onNotice(problem)
-        noticed.add(problem)
+        notice(reason)
         return 0
       }
     },
@@ -100,6 +106,6 @@ function hashesOfAll(current: SearchIndex, unitTexts: UnitTexts): Set<string> {
 /** How long to wait after a vector could not be made or stored, in milliseconds. */
 const withoutVectorsMs = 60_000
 
-/** What a model says that cannot embed now, or refuses one of the texts; `null` for a failure that is none of these. */
+/** What a model says that cannot embed now; `null` for a failure that is none of these. */
 const passingReason = (error: unknown): string | null =>
   isMemoryError(error) && errorStatus[error.code].retryable ? error.message : null

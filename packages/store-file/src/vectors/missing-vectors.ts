@@ -1,7 +1,9 @@
-import { type Embedder, embedTexts } from '@recall/core'
+import type { Embedder } from '@recall/core'
+import type { HashedRow } from '../search-index/document-row.ts'
 import type { MemoryIndex } from '../search-index/memory-index.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import { putKnown } from './in-step.ts'
+import { createRefusedTexts, embedUnlessRefused, isVector } from './refused-texts.ts'
 import { type DocumentTexts, documentsAtOnce, textsOf, type UnitTexts } from './texts.ts'
 import type { VectorFile } from './vector-file.ts'
 
@@ -9,6 +11,19 @@ export interface EmbedProgress {
   /** Units that got their vector, and those that were without one at the start. */
   done: number
   total: number
+}
+
+interface CaughtUp extends EmbedProgress {
+  /** Set when the model refuses some: they stay without a vector. */
+  refused?: RefusedPassages
+}
+
+export interface RefusedPassages {
+  count: number
+  /** What was said of the first one, and where that stands, below the root. */
+  reason: string
+  path: string
+  key: string
 }
 
 export interface Coverage {
@@ -43,17 +58,21 @@ export function createMissingVectors(
   { kept, open, inStep, steadily }: KeptVectors,
   { embedder, index, exclusively, unitTexts }: MissingVectorsOptions,
 ) {
-  /** The vectors, and the state of the index, when nothing lacked one. */
-  let caughtUp: { file: VectorFile | undefined; state: string } | undefined
+  const refused = createRefusedTexts()
+  /** The vectors, and the state of the index, when nothing lacked one but `left` units that the model refuses. */
+  let caughtUp: { file: VectorFile | undefined; state: string; left: number } | undefined
   const stateNow = (): string => index.query((current) => current.state())
 
-  /** Whether nothing lacked a vector when this was last looked at, and nothing changed since. */
-  const isCaughtUp = (): boolean => {
+  /**
+   * How many units lacked a vector, all of them refused by the model, when this was last looked at; `undefined` when
+   * something else lacked one, or something changed since.
+   */
+  const leftWhenCaughtUp = (): number | undefined => {
     const file = steadily(kept)
-    if (file) return file === caughtUp?.file && stateNow() === caughtUp.state
+    if (file) return file === caughtUp?.file && stateNow() === caughtUp.state ? caughtUp.left : undefined
     // Vectors that were lost or damaged have to be made again, whatever we had caught up with.
     exclusively(open)
-    return false
+    return undefined
   }
 
   const coverage = (): Coverage =>
@@ -73,41 +92,45 @@ export function createMissingVectors(
     // Looked at first: what is written meanwhile is not caught up with.
     const state = stateNow()
     const { embedded, total } = coverage()
-    if (embedded === total) caughtUp = { file: steadily(kept), state }
+    if (embedded === total) caughtUp = { file: steadily(kept), state, left: 0 }
     return total - embedded
   }
 
-  /** Texts by their hash, without those that have a vector. */
+  /** Texts by their hash, without those that have a vector or are refused. */
   const missingOf = (documents: readonly DocumentTexts[]): [hash: string, text: string][] => {
     const known = steadily(() => kept()?.slots())
     const texts = documents.flatMap(({ texts, hashes }) => hashes.map((hash, i) => [hash, texts[i]] as const))
-    return [...new Map(texts as [string, string][])].filter(([hash]) => !known?.has(hash))
+    return [...new Map(texts as [string, string][])].filter(
+      ([hash]) => !known?.has(hash) && !refused.has(hash),
+    )
   }
 
-  /** Embeds texts and keeps their vectors, batch by batch. */
+  /** Embeds texts and keeps their vectors, batch by batch; `onEmbedded` is told how many got one. */
   const embed = async (
     missing: readonly (readonly [hash: string, text: string])[],
     { signal, onEmbedded }: { signal?: AbortSignal | undefined; onEmbedded?: (count: number) => void } = {},
   ): Promise<void> => {
+    let embedded = 0
     for (let done = 0; done < missing.length; ) {
       const some = missing.slice(done, endOfStep(missing, done))
-      const vectors = await embedTexts(
-        embedder,
-        some.map(([, text]) => text),
-        'document',
-        signal ? { signal } : {},
-      )
+      const texts = some.map(([, text]) => text)
+      const answers = await embedUnlessRefused(embedder, texts, signal ? { signal } : {})
+      const made = some.flatMap(([hash], i) => {
+        const answer = answers[i] as (typeof answers)[number]
+        if (isVector(answer)) return { hash, vector: answer }
+        refused.add(hash, answer.message)
+        return []
+      })
       // Stored batch by batch: an interrupted run resumes from here.
       exclusively(() => {
         const file = open()
         const known = file.slots()
-        const added = some.flatMap(([hash], j) =>
-          known.has(hash) ? [] : { hash: Buffer.from(hash, 'hex'), vector: vectors[j] as Float32Array },
-        )
-        file.append(added)
+        const added = made.filter(({ hash }) => !known.has(hash))
+        file.append(added.map(({ hash, vector }) => ({ hash: Buffer.from(hash, 'hex'), vector })))
       })
       done += some.length
-      onEmbedded?.(done)
+      embedded += made.length
+      onEmbedded?.(embedded)
     }
   }
 
@@ -129,7 +152,7 @@ export function createMissingVectors(
       const documents: DocumentTexts[] = []
       const missing = new Map<string, string>()
       let room = characters
-      for (const row of current.newestWithoutVectors(documentsAtOnce)) {
+      for (const row of allWithoutVectors(current)) {
         const found = textsOf([row], unitTexts)
         documents.push(...found)
         for (const [hash, text] of missingOf(found)) {
@@ -142,11 +165,28 @@ export function createMissingVectors(
       return { documents, missing: [...missing] }
     })
 
+  /** How many units of these documents the model refuses, and the first one. */
+  const refusedOf = (documents: readonly DocumentTexts[]): RefusedPassages | undefined => {
+    const found = documents.flatMap(({ row, hashes }) =>
+      hashes.flatMap((hash) => (refused.has(hash) ? { row, hash } : [])),
+    )
+    const [first] = found
+    if (!first) return undefined
+    const { folder, name, key } = first.row
+    const folders = index.query((current) => current.folders())
+    const path = folders.find(({ id }) => id === folder)?.path
+    const reason = refused.reasonOf(first.hash) ?? ''
+    return { count: found.length, reason, path: path ? `${path}/${name}` : name, key }
+  }
+
   return {
     coverage,
 
+    /** What the model said of a text that it refuses, if there is one. */
+    refusal: refused.reason,
+
     /**
-     * Gives vectors to all units that have none. May be interrupted at any time.
+     * Gives vectors to all units that have none, but for those that the model refuses. May be interrupted at any time.
      *
      * @throws MemoryError CONFLICT when the vectors kept are of another model, and what the embedder throws
      */
@@ -156,10 +196,11 @@ export function createMissingVectors(
     }: {
       signal?: AbortSignal
       onProgress?: (progress: EmbedProgress) => void
-    } = {}): Promise<EmbedProgress> {
-      if (isCaughtUp()) return { done: 0, total: 0 }
+    } = {}): Promise<CaughtUp> {
+      if (leftWhenCaughtUp() === 0) return { done: 0, total: 0 }
       const total = lacking()
       const first = recorded()
+      let refusals: RefusedPassages | undefined
       let done = 0
       let after = 0
       if (total > 0) onProgress?.({ done, total })
@@ -175,11 +216,13 @@ export function createMissingVectors(
         const onEmbedded = (count: number) => onProgress?.({ done: before + count, total })
         await embed(missingOf(documents), { signal, onEmbedded })
         record(documents)
+        const more = refusedOf(documents)
+        if (more) refusals = { ...more, ...refusals, count: (refusals?.count ?? 0) + more.count }
         done = Math.min(total, Math.max(0, recorded() - first))
         onProgress?.({ done, total })
       }
       if (done === total) lacking()
-      return { done, total }
+      return { done, total, ...(refusals ? { refused: refusals } : {}) }
     },
 
     /**
@@ -189,14 +232,31 @@ export function createMissingVectors(
      * @throws like `catchUp`
      */
     async embedNewest(characters: number): Promise<number> {
-      const total = isCaughtUp() ? 0 : lacking()
+      const known = leftWhenCaughtUp()
+      if (known !== undefined) return known
+      // Looked at first, as in `lacking`.
+      const state = stateNow()
+      const total = lacking()
       if (total === 0) return 0
       const first = recorded()
       const { documents, missing } = newestMissing(characters)
       await embed(missing)
       record(documents)
-      return Math.max(0, total - (recorded() - first))
+      const left = Math.max(0, total - (recorded() - first))
+      if (missing.length === 0) caughtUp = { file: steadily(kept), state, left }
+      return left
     },
+  }
+}
+
+/** All documents of which some unit lacks a vector, those that were indexed last first. */
+function* allWithoutVectors(current: SearchIndex): Generator<HashedRow> {
+  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+    const rows = current.newestWithoutVectors(before, documentsAtOnce)
+    const last = rows.at(-1)
+    if (!last) return
+    before = last.id
+    yield* rows
   }
 }
 
