@@ -51,6 +51,38 @@ it('may give its vectors in another length, which are then made anew', async () 
   expect((await longer.run('search', 'facts', '--ranked')).code).toBe(0)
 })
 
+it('embeds what its server takes, and says what it refuses, why, and where that stands', async () => {
+  const root = temporaryFolder()
+  const tiny = await serveTinyModel(() => {}, [1, 0, 0], 1200)
+  const shell = createShell(root, null, { RECALL_ROOT: root, ...tiny })
+  await shell.run('init')
+  mkdirSync(join(root, 'memory/long-term'))
+  for (const name of ['a', 'z']) writeFileSync(join(root, `memory/long-term/${name}.md`), `Note ${name}.\n`)
+  writeFileSync(join(root, 'memory/long-term/p.md'), `${'長い記録'.repeat(350)}\n`)
+  const { code, out, err } = await shell.run('reindex', '--model')
+  expect(code).toBe(0)
+  expect(out).toContain('a vector of tiny for 3 of 4 passages (')
+  expect(err).toMatch(
+    /^recall: the model refuses 1 passage, found by words alone; it stands in memory\/long-term\/p\.md \(p\): the embedding server at \S+ answered 400 to a text/m,
+  )
+  expect((await shell.json('reindex', '--model')) as unknown).toMatchObject({
+    vectors: { embedded: 3, total: 4, refused: { count: 1, path: 'memory/long-term/p.md', key: 'p' } },
+  })
+  expect((await shell.run('doctor')).out).toContain('one of tiny for 3 of 4 passages')
+  expect((await shell.run('search', 'note', '--ranked')).code).toBe(0)
+})
+
+it('ends with what its server says where that refuses every text', async () => {
+  const root = temporaryFolder()
+  const sent: string[][] = []
+  const tiny = await serveTinyModel((texts) => sent.push(texts), [1, 0, 0], 0)
+  const shell = createShell(root, null, { RECALL_ROOT: root, ...tiny })
+  await shell.run('init')
+  const refused = await shell.run('reindex', '--model')
+  expect(refused).toMatchObject({ code: 3, err: expect.stringMatching(/answered 400$/m) })
+  expect(sent.length).toBeLessThan(10)
+})
+
 it('is compared by the doctor with the model of the vectors', async () => {
   const root = temporaryFolder()
   const shellWith = (env: Record<string, string>) => createShell(root, null, { RECALL_ROOT: root, ...env })

@@ -51,10 +51,15 @@ export interface Shell {
  *
  * @returns the variables that name it
  */
-export async function serveTinyModel(onTexts: (texts: string[]) => void = () => {}, embedding = [1, 0, 0]) {
+export async function serveTinyModel(
+  onTexts: (texts: string[]) => void = () => {},
+  embedding = [1, 0, 0],
+  mostCharacters = Number.POSITIVE_INFINITY,
+) {
   const server = createServer(async (request, response) => {
     const { input } = (await json(request)) as { input: string[] }
     onTexts(input)
+    if (input.some((text) => text.length > mostCharacters)) response.statusCode = 400
     response.setHeader('Content-Type', 'application/json')
     response.end(JSON.stringify({ data: input.map((_, index) => ({ index, embedding })) }))
   })

@@ -165,10 +165,12 @@ async function removeExpired(io: Io, store: FileStore): Promise<void> {
  */
 async function embedNew(io: Io, { root, layout }: MemoryPlace): Promise<void> {
   if (keptModel({ root, layout }) === null) return
-  const { openEmbedder } = await import('../memory/embedder.ts')
+  const { openEmbedder, tellRefused } = await import('../memory/embedder.ts')
   try {
     const embedder = await openEmbedder(io)
-    await withStore(io, { root, layout: layout.name, embedder }, (store) => store.vectors?.catchUp())
+    const place = { root, layout: layout.name, embedder }
+    const caughtUp = await withStore(io, place, (store) => store.vectors?.catchUp())
+    if (caughtUp?.refused) tellRefused(io, caughtUp.refused)
   } catch (error) {
     io.err(`recall: new sessions got no vectors: ${(error as Error).message}\n`)
   }

@@ -1,6 +1,6 @@
 import { type Embedder, embedQuery } from '@recall/core'
-import { type Coverage, type FileStore, keptModel } from '@recall/store-file'
-import { adviceOn, areOf, openEmbedder } from '../memory/embedder.ts'
+import { type Coverage, type FileStore, keptModel, type RefusedPassages } from '@recall/store-file'
+import { adviceOn, areOf, openEmbedder, tellRefused } from '../memory/embedder.ts'
 import type { RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
 import { count, formatMs } from '../terminal/format.ts'
@@ -32,11 +32,14 @@ export async function reindex(
           `a vector of ${vectors.model} for ${vectors.embedded} of ${count(vectors.total, 'passage')} (${formatMs(embeddedMs)})\n`,
         )
     }
+    if (vectors?.refused) tellRefused(io, vectors.refused)
     const advice = embedder && adviceOn(embedder, embeddedMs)
     if (advice) io.err(`recall: ${advice}\n`)
     return undefined
   })
 }
+
+type Embedded = Coverage & { refused?: RefusedPassages }
 
 /** Says which files the index knows nothing of, and why: it would pass for complete. */
 function tellUnread(io: Io, { index }: FileStore): void {
@@ -44,7 +47,7 @@ function tellUnread(io: Io, { index }: FileStore): void {
 }
 
 /** Embeds every passage; discards vectors of another model first, which took long to make, once this one answers. */
-async function embedAll(io: Io, store: FileStore, embedder: Embedder): Promise<Coverage | undefined> {
+async function embedAll(io: Io, store: FileStore, embedder: Embedder): Promise<Embedded | undefined> {
   const { vectors } = store
   if (!vectors) return undefined
   const kept = keptModel(store)
@@ -53,8 +56,8 @@ async function embedAll(io: Io, store: FileStore, embedder: Embedder): Promise<C
     vectors.reset()
   }
   const goesOn = 'the vectors that were made stay; run the same again, and it goes on from there'
-  await withProgress(io, { what: 'embedding', goesOn }, ({ update }) =>
+  const { refused } = await withProgress(io, { what: 'embedding', goesOn }, ({ update }) =>
     vectors.catchUp({ onProgress: update }),
   )
-  return vectors.coverage()
+  return { ...vectors.coverage(), ...(refused ? { refused } : {}) }
 }

@@ -1,7 +1,15 @@
 import type { Embedder } from '@recall/core'
-import { hasUnreadableVectors, keptModel, layouts, type VectorSpace } from '@recall/store-file'
+import {
+  hasUnreadableVectors,
+  keptModel,
+  layouts,
+  type RefusedPassages,
+  type VectorSpace,
+} from '@recall/store-file'
 import { UsageError } from '../exit-codes.ts'
+import { count } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
+import { printable } from '../terminal/printable.ts'
 
 /** The embedder that the environment names, else the local model, which needs neither network nor key. */
 export async function openEmbedder(io: Io): Promise<Embedder> {
@@ -34,6 +42,15 @@ export async function embedderOf(io: Io, root: string): Promise<Embedder | undef
 /** Whether vectors are of an embedder: some models give them in several lengths. */
 export const areOf = (kept: VectorSpace, { model, dimensions }: VectorSpace): boolean =>
   kept.model === model && kept.dimensions === dimensions
+
+/** Says which passages stay without a vector, however often they are embedded. */
+export function tellRefused(io: Io, { count: refused, reason, path, key }: RefusedPassages): void {
+  const first = refused === 1 ? 'it stands' : 'the first stands'
+  const where = printable(`${path} (${key})`)
+  io.err(
+    `recall: the model refuses ${count(refused, 'passage')}, found by words alone; ${first} in ${where}: ${reason}\n`,
+  )
+}
 
 /** From here on somebody may wonder whether it has to take so long. */
 const longMs = 10_000
