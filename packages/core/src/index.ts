@@ -127,6 +127,7 @@ export {
   createRedactor,
   type RedactableContent,
   type RedactionReport,
+  type Redactor,
   type RedactPolicy,
 } from './redaction/redactor.ts'
 export type { SchemaIssue, TypesOf, ValueSchema, ValueSchemas } from './schemas.ts'
