@@ -13,11 +13,7 @@ export interface EmbedProgress {
   total: number
 }
 
-interface CaughtUp extends EmbedProgress {
-  /** Set when the model refuses some: they stay without a vector. */
-  refused?: RefusedPassages
-}
-
+/** Passages that stay without a vector, because the model refuses them. */
 export interface RefusedPassages {
   count: number
   /** What was said of the first one, and where that stands, below the root. */
@@ -196,7 +192,7 @@ export function createMissingVectors(
     }: {
       signal?: AbortSignal
       onProgress?: (progress: EmbedProgress) => void
-    } = {}): Promise<CaughtUp> {
+    } = {}): Promise<EmbedProgress & { refused?: RefusedPassages }> {
       if (leftWhenCaughtUp() === 0) return { done: 0, total: 0 }
       const total = lacking()
       const first = recorded()
