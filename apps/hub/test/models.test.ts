@@ -1,4 +1,4 @@
-import { type Embedder, MemoryErrorCode } from '@recall/core'
+import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
 import { memories, reembed, systemConfig } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
@@ -69,6 +69,26 @@ describe.each(engines)('a hub whose memories are moved to another model on %s', 
       })
     },
   )
+
+  it('says that the model refuses a text, and to say it in fewer words', async () => {
+    const embed = (texts: readonly string[]): Promise<Float32Array[]> => {
+      const refusal = new MemoryError('the server answered 400', MemoryErrorCode.UNAVAILABLE, {
+        details: { refusesText: true },
+      })
+      return texts.some((text) => text.includes('redis'))
+        ? Promise.reject(refusal)
+        : named('first').embed(texts, 'document')
+    }
+    const choosy = await openHub(database(), noLimits, { embedder: { ...named('first'), embed } })
+    const ada = await choosy.agent('ada', 1)
+    const save = (content: string) =>
+      choosy.request('POST', '/api/v1/memory', { key: ada.key, body: { content, tags } })
+    const answer = await save(lesson('redis'))
+    expect([answer.status, answer.headers.get('Retry-After')]).toEqual([400, null])
+    expect(await answer.json()).toMatchObject({ detail: expect.stringContaining('say it in fewer words') })
+    expect((await save(lesson('nginx'))).status).toBe(201)
+    expect(await database().$count(memories)).toBe(1)
+  })
 
   it('leaves the queue to those that have the new one', async () => {
     const settings = { ...noLimits, embedAsync: true }

@@ -67,6 +67,17 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
     expect(lines).toHaveLength(2)
   })
 
+  it('goes on with the others where the model refuses a text, and says so', async () => {
+    await fill()
+    const says = 'the embedding server answered 400 to a text, and takes others'
+    const refusal = new MemoryError(says, MemoryErrorCode.UNAVAILABLE, { details: { refusesText: true } })
+    const embed: Embedder['embed'] = (texts, mode) =>
+      texts.includes(secret) ? Promise.reject(refusal) : fakeEmbedder().embed(texts, mode)
+    const hub = await started({ ...fakeEmbedder(), embed })
+    expect(await hub.maintain()).toMatchObject({ embedded: 39, waiting: 1 })
+    expect(lines).toEqual([{ level: 'warn', event: 'text refused', says }])
+  })
+
   it('logs what the provider answered', async () => {
     await fill()
     const why = 'the embedding server at http://localhost:11434/v1/embeddings answered 400'

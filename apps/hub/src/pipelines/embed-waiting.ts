@@ -1,4 +1,4 @@
-import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import { isMemoryError, type MemoryError, MemoryErrorCode } from '@recall/core'
 import { agents, memories, rowsOf } from '@recall/store-postgres'
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { tierOf } from '../access/principal.ts'
@@ -25,7 +25,8 @@ const longestPause = 600
 /**
  * Embeds memories that were stored without a vector, and does the rest of what a write does. The rows are the queue:
  * any number of hubs may work on it, each row is claimed by one of them for a limited time, and a hub that dies loses
- * nothing. When the provider or the database does not answer, the run stops and logs it.
+ * nothing. When the provider or the database does not answer, the run stops and logs it; a text that the model refuses
+ * is left for later.
  *
  * @param stop ends the run after the memory that it is at; the others are free for other hubs at once
  * @returns how many memories got their vector
@@ -42,6 +43,10 @@ export async function embedWaiting(hub: Hub, log: Log, stop?: AbortSignal): Prom
     try {
       if (await embedOne(hub, waiting)) done++
     } catch (error) {
+      if (isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) {
+        log({ level: 'warn', event: 'text refused', says: saidBy(error) })
+        continue
+      }
       // A provider that is down would fail for the other rows, too: release them untried, so that they do not wait.
       const untried = rows.slice(i + 1)
       await release(hub, untried, waiting).catch((failure: { code?: string }) => {
@@ -58,13 +63,17 @@ export async function embedWaiting(hub: Hub, log: Log, stop?: AbortSignal): Prom
         event: 'queue stopped',
         untried: untried.length,
         code: error.code,
-        says: isMemoryError(error.cause) ? error.cause.message : error.message,
+        says: saidBy(error),
       })
       return done
     }
   }
   return done
 }
+
+/** What the provider answered. */
+const saidBy = (error: MemoryError): string =>
+  isMemoryError(error.cause) ? error.cause.message : error.message
 
 /** Claims rows until their pause is over; none while the memories have another model. */
 const claim = ({ database, call, clock, config, embedder }: Hub): Promise<Waiting[]> =>

@@ -1,10 +1,11 @@
-import { embedWhole, MemoryError, MemoryErrorCode } from '@recall/core'
+import { embedWhole, MemoryError, MemoryErrorCode, refusesText } from '@recall/core'
 import type { Hub } from '../hub.ts'
 
 /**
  * The vector of one text, of all of it. A provider that returns an invalid vector is treated like one that does not answer.
  *
- * @throws MemoryError UNAVAILABLE, with a time to retry after, when the provider returns no valid vector in time
+ * @throws MemoryError INVALID_INPUT for a text that the model refuses; UNAVAILABLE, with a time to retry after, when the
+ * provider returns no valid vector in time
  */
 export async function embedText(
   { embedder, config }: Pick<Hub, 'embedder' | 'config'>,
@@ -22,6 +23,7 @@ export async function embedText(
     ])
     return [...(vector as Float32Array)]
   } catch (cause) {
+    if (refusesText(cause)) throw refused(cause)
     throw new MemoryError(
       'the embedding provider does not answer, and nothing was written: try again later',
       MemoryErrorCode.UNAVAILABLE,
@@ -31,6 +33,13 @@ export async function embedText(
     clearTimeout(timer)
   }
 }
+
+const refused = (cause: MemoryError): MemoryError =>
+  new MemoryError(
+    'the embedding model of this hub refuses this text, and nothing was written: it may be too long for it, so say it in fewer words',
+    MemoryErrorCode.INVALID_INPUT,
+    { cause },
+  )
 
 const tooLate = (ms: number): MemoryError =>
   new MemoryError(
