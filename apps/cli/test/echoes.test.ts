@@ -57,14 +57,6 @@ describe('echoes', () => {
     expect((await shell.run('echoes', 'add', 'reviewer', 'Joins', ...entry)).err).toBe('')
   })
 
-  it('refuses a file in the place of its folder', async () => {
-    const shell = await project()
-    expect(await shell.run('echoes', 'show', '--folder', 'memory/MEMORY.md')).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('is a file: echoes are kept in a folder'),
-    })
-  })
-
   it('says of a role that is none that there is none', async () => {
     const shell = await project()
     for (const action of ['show', 'prune', 'consolidate'])
@@ -251,42 +243,6 @@ describe('echoes', () => {
     expect(others).toMatchObject({ code: 0, out: expect.stringContaining('reviewer: 1 new') })
     expect(others.err).toContain('team is left out: only the lead')
     expect((await shell.run('echoes', 'consolidate', '--yes', '--lead')).out).toContain('team: 0 new')
-  })
-
-  it('keeps the folder out of version control, once', async () => {
-    const shell = createShell()
-    mkdirSync(join(shell.root, '.git'))
-    const first = await shell.run('echoes', 'add', 'reviewer', 'x', ...entry)
-    expect(first.err).toContain('.gitignore now excludes .recall/echoes/')
-    expect((await shell.run('echoes', 'add', 'reviewer', 'y', ...entry)).err).not.toContain('.gitignore')
-    expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('.recall/echoes/\n')
-    writeFileSync(join(shell.root, '.recall/talisman.yml'), 'echoes:\n  version_controlled: true\n')
-    await shell.run('echoes', 'add', 'reviewer', 'z', ...entry)
-    expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('')
-  })
-
-  it('goes on with the echoes of a host, where the project has no others', async () => {
-    const shell = createShell()
-    mkdirSync(join(shell.root, '.git'))
-    mkdirSync(join(shell.root, '.claude/echoes/reviewer'), { recursive: true })
-    writeFileSync(join(shell.root, '.claude/talisman.yml'), 'echoes:\n  version_controlled: true\n')
-    expect((await shell.run('echoes', 'add', 'reviewer', 'x', ...entry)).code).toBe(0)
-    expect(readFileSync(join(shell.root, '.claude/echoes/reviewer/MEMORY.md'), 'utf8')).toContain('x')
-    expect(existsSync(join(shell.root, '.recall'))).toBe(false)
-    expect(existsSync(join(shell.root, '.gitignore'))).toBe(false)
-    mkdirSync(join(shell.root, '.recall/echoes'), { recursive: true })
-    expect((await shell.run('echoes', 'show')).out).not.toContain('reviewer')
-  })
-
-  it('says that a change stands although talisman.yml cannot be read', async () => {
-    const shell = createShell()
-    mkdirSync(join(shell.root, '.git'))
-    await shell.run('echoes', 'add', 'reviewer', 'x', ...entry)
-    writeFileSync(join(shell.root, '.recall/talisman.yml'), 'echoes: [\n')
-    const added = await shell.run('echoes', 'add', 'reviewer', 'y', ...entry)
-    expect(added).toMatchObject({ code: 0, out: 'Added as reviewer/traced-002.\n' })
-    expect(added.err).toContain('.gitignore stays as it is')
-    expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('.recall/echoes/\n')
   })
 
   it('examines the folder, and clears what killed processes left', async () => {
@@ -480,25 +436,5 @@ describe('found by others', () => {
     expect((await search()).results).toMatchObject([{ key: 'echo:reviewer/inscribed-001' }])
     await shell.run('echoes', 'remove', 'reviewer/inscribed-001', '--yes')
     expect((await search()).results).toEqual([])
-  })
-})
-
-it('keeps two folders of one project apart in its memory', async () => {
-  const shell = await project()
-  const other = ['--learning', 'Pools are never closed by a worker.', '--evidence', '`b.ts:1`']
-  await shell.run('echoes', 'add', 'reviewer', 'Pools', '--folder', 'others', ...other)
-  const keysOf = async (text: string) => {
-    const { results } = await shell.json<{ results: { key: string }[] }>('search', text, '--ranked')
-    return results.map(({ key }) => key)
-  }
-  expect(await keysOf('one query')).toEqual(['echo:reviewer/inscribed-001'])
-  expect(await keysOf('pools closed worker')).toEqual([
-    expect.stringMatching(/^echo:.+\/reviewer\/traced-001$/),
-  ])
-  await shell.run('echoes', 'add', 'reviewer', 'More', ...entry)
-  const [key = ''] = await keysOf('pools closed worker')
-  expect(await shell.json('forget', key)).toMatchObject({
-    memories: [{ key }],
-    echoes: ['reviewer/traced-001'],
   })
 })
