@@ -10,6 +10,7 @@ import { oneLine } from '../summary/clip.ts'
 import { byAlgorithm } from '../summary/summarize.ts'
 import type { ArchiveDigest } from './place-part.ts'
 
+/** What the window holds of a session; `null` when that is not in it. */
 export const readEntry = (memory: MemoryManager, sessionId: string): Promise<SessionSummary | null> =>
   memory.read<SessionSummary>('short-term', sessionSummaryKey(sessionId))
 
