@@ -115,16 +115,17 @@ function createShelf(
 
   /**
    * Selects and locks entries of a place. Everybody locks in the same order, or two calls could wait for each other.
-   * The place is not named again outside: while Postgres thinks it nearly empty, it would lock all for each entry.
+   * An array is made once: a subquery would be run anew for each entry, its limit with it, where Postgres thinks that
+   * there are none.
    */
-  const lockedIn = (place: Place, condition: SQL | undefined, most?: number): SQL => {
+  const lockedIn = (place: Place, condition: SQL | undefined, most?: number): SQL | undefined => {
     const inOrder = database
-      .select({ place: entries.place, id: entries.id })
+      .select({ id: entries.id })
       .from(entries)
       .where(and(inPlace(place, shelf), condition))
       .orderBy(entries.id)
     const locked = most === undefined ? inOrder.for('update') : inOrder.limit(most).for('update')
-    return sql`(${entries.place}, ${entries.id}) in ${locked}`
+    return and(inPlace(place, shelf), sql`${entries.id} = any(array(${locked}))`)
   }
 
   const removeIn = async (

@@ -1,7 +1,15 @@
-import { type Change, createMemoryManager, type Entry, MemoryErrorCode, type MemoryScope } from '@recall/core'
+import {
+  type Change,
+  createMemoryManager,
+  type Entry,
+  MemoryErrorCode,
+  type MemoryScope,
+  type WriteOptions,
+} from '@recall/core'
 import { type Query, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { rowsOf } from '../src/engines/database.ts'
+import { sweepAll } from '../src/entries/sweep-all.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { units } from '../src/schema/entries.ts'
 import { type Engine, emptyTables, engines, explained, plainEntry, sessionOf } from './support.ts'
@@ -62,25 +70,72 @@ describe.each(engines)('many changes at once on %s', (_, open) => {
     expect([...read.keys()]).toEqual(keys.slice(1))
   })
 
-  it('are locked once, also where the planner thinks that there are none', async () => {
-    const { database } = engine
-    const memory = openMemory()
-    const write = (scope: MemoryScope) =>
-      memory.batchWrite(
+  describe('are locked once', () => {
+    /** Clears working memory, and tells how the statement that does so locks its entries when it is full again. */
+    const lockingOf = async (clear: () => Promise<unknown>, fill: () => Promise<void>): Promise<string[]> => {
+      await fill()
+      const statements = vi.spyOn(sessionOf(engine.database), 'prepareQuery')
+      await clear()
+      const locking = statements.mock.calls
+        .map(([query]) => query as Query)
+        .find((each) => each.sql.includes('for update'))
+      statements.mockRestore()
+      await fill()
+      const plan = await explained(engine.database, locking as Query)
+      return plan.filter((line) => line.includes('LockRows'))
+    }
+    const once = [expect.stringMatching(/rows=500(?:\.00)? loops=1\)/)]
+    const place = { namespace: 'default', scope: 'working' } as const
+    const store = () => createPostgresStore(engine.database)
+    const write = (scope: MemoryScope, options: WriteOptions) =>
+      createMemoryManager({ stores: store(), clock: () => 0 }).batchWrite(
         scope,
-        Array.from({ length: 1000 }, (_, i) => ({ key: `k${i}`, value: i })),
+        Array.from({ length: 500 }, (_, i) => ({ key: `k${i}`, value: i, options })),
       )
-    await write('long-term')
-    await database.execute(sql`analyze entries`)
-    await write('working')
-    const statements = vi.spyOn(sessionOf(database), 'prepareQuery')
-    await createPostgresStore(database).removeAll({ namespace: 'default', scope: 'working' })
-    const cleared = statements.mock.calls.map(([query]) => query as Query)
+    const calls: [name: string, call: () => Promise<unknown>][] = [
+      ['sweep', () => store().sweep({ ...place, now: 11, dryRun: false })],
+      ['sweepAll', () => sweepAll(engine.database, 11)],
+      ['removeAll', () => store().removeAll(place)],
+      ['archive', () => store().cold.archive({ ...place, before: 5, now: 5, dryRun: false })],
+    ]
+
+    it.each(calls)('by %s, also where the planner thinks that the place is empty', async (_name, call) => {
+      await write('long-term', { index: false })
+      await engine.database.execute(sql`analyze entries`)
+      expect(await lockingOf(call, () => write('working', { ttl: 10, index: false }))).toEqual(once)
+    })
+
+    it.each(calls)('by %s, also where the planner thinks that there are none at all', async (_name, call) => {
+      const fill = async (): Promise<void> => {
+        await write('working', { ttl: 10, index: false })
+        // What is known after statistics are taken while all that there is has not been committed yet.
+        await engine.database.execute(sql`analyze entries`)
+        await engine.database.execute(sql`delete from pg_statistic where starelid = 'entries'::regclass`)
+        await engine.database.execute(
+          sql`update pg_class set reltuples = 0 where relname in ('entries', 'entries_place_id_pk')`,
+        )
+      }
+      expect(await lockingOf(call, fill)).toEqual(once)
+    })
+  })
+
+  it('take few statements where each expects what was seen', async () => {
+    const store = createPostgresStore(engine.database)
+    const seen = Array.from({ length: 1000 }, (_, i) => plainEntry(`k${i}`, { value: i }))
+    const options = { overwrite: true, now: 1 }
+    await store.commit(seen.map((put) => ({ put, options })))
+    const statements = vi.spyOn(sessionOf(engine.database), 'prepareQuery')
+    await store.commit(
+      seen.map((entry, i) => ({
+        put: { ...entry, value: -i, updatedAt: 2 },
+        options,
+        expected: { updatedAt: 1, value: i },
+      })),
+    )
+    expect(statements.mock.calls.length).toBeGreaterThan(0)
+    expect(statements.mock.calls.length).toBeLessThan(10)
     statements.mockRestore()
-    await write('working')
-    const [clear] = cleared
-    const locking = (await explained(database, clear as Query)).filter((line) => line.includes('LockRows'))
-    expect(locking).toEqual([expect.stringMatching(/rows=1000(?:\.00)? loops=1\)/)])
+    expect(await store.get(plainEntry('k700'), 1)).toMatchObject({ value: -700, updatedAt: 2 })
   })
 
   it.each(['sweep', 'removeAll'] as const)('%s in steps, so that no statement takes long', async (call) => {

@@ -52,7 +52,10 @@ export async function archiveEntries(
   return archived
 }
 
-/** Locks in the order of ids, as everybody does. A row that somebody writes meanwhile is left out. */
+/**
+ * Locks in the order of ids, as everybody does. A row that somebody writes meanwhile is left out. An array is made once:
+ * a subquery would be run anew for each entry where Postgres thinks that there are none.
+ */
 async function lockOldest(transaction: Database, isOld: SQL, most: number): Promise<string[]> {
   const oldest = transaction
     .select({ id: entries.id })
@@ -63,7 +66,7 @@ async function lockOldest(transaction: Database, isOld: SQL, most: number): Prom
   const locked = await transaction
     .select({ id: entries.id })
     .from(entries)
-    .where(and(isOld, inArray(entries.id, oldest)))
+    .where(and(isOld, sql`${entries.id} = any(array(${oldest}))`))
     .orderBy(entries.id)
     .for('update')
   return locked.map(({ id }) => id)

@@ -6,8 +6,11 @@ import { asMemoryErrors } from '../engines/postgres-errors.ts'
 /** Entries that one statement looks at: it may not take long. */
 const lookedAt = 10_000
 
-/** Where a page of the table begins: behind an entry, or at the first one. */
-type From = { place: string; id: string } | undefined
+/** Where an entry stands in the order of the table. */
+interface Position {
+  place: string
+  id: string
+}
 
 /**
  * Removes the expired entries of all places, of whichever tenants, from the archives too. After a failure the next call
@@ -21,44 +24,40 @@ export async function sweepAll(database: Database, now: number, timeoutMs?: numb
   const running = <T>(call: () => Promise<T>): Promise<T> =>
     asMemoryErrors(MemoryErrorCode.WRITE_FAILED, call, timeoutMs)
   let removed = 0
-  let from: From
+  let from: Position | undefined
   for (;;) {
-    const page = pageFrom(from)
-    const [looked] = await running(() => look(database, page, now))
+    const behind = from ? sql`(place, id) > (${from.place}::uuid, ${from.id}::uuid)` : sql`true`
+    const [looked] = await running(() => look(database, behind, now))
+    const last = looked?.last
+    const isInPage = last ? sql`${behind} and (place, id) <= (${last.place}::uuid, ${last.id}::uuid)` : behind
     // Most pages have none, and then nothing waits for whoever holds the table.
-    if (looked?.hasExpired) removed += (await running(() => removeExpired(database, page, now))).length
-    if (!looked?.last) return removed
-    from = looked.last
+    if (looked?.hasExpired) removed += (await running(() => removeExpired(database, isInPage, now))).length
+    if (!last) return removed
+    from = last
   }
 }
 
-const pageFrom = (from: From): SQL => sql`
-  select place, id, expires_at from entries
-  where ${from ? sql`(place, id) > (${from.place}::uuid, ${from.id}::uuid)` : sql`true`}
-  order by place, id limit ${lookedAt}`
-
 /** `last` is absent where the table ends. */
-const look = (database: Database, page: SQL, now: number) =>
-  rowsOf<{ hasExpired: boolean | null; last: { place: string; id: string } | null }>(
+const look = (database: Database, behind: SQL, now: number) =>
+  rowsOf<{ hasExpired: boolean | null; last: Position | null }>(
     database,
     sql`
-      with page as materialized (${page})
+      with page as materialized (
+        select place, id, expires_at from entries where ${behind} order by place, id limit ${lookedAt}
+      )
       select (select bool_or(expires_at <= ${now}::float8) from page) as "hasExpired", (
         select json_build_object('place', place, 'id', id) from page
         where (select count(*) from page) = ${lookedAt} order by place desc, id desc limit 1
       ) as last`,
   )
 
-/** Locks them in the order in which everybody locks the entries of a place. */
-const removeExpired = (database: Database, page: SQL, now: number) =>
-  rowsOf(
-    database,
-    sql`
-      with page as materialized (${page}), expired as materialized (
-        select place, id from entries
-        where (place, id) in (select place, id from page where expires_at <= ${now}::float8)
-          and expires_at <= ${now}::float8
-        order by place, id for update
-      )
-      delete from entries where (place, id) in (select place, id from expired) returning id`,
-  )
+/** Locks them first, in the order in which everybody locks the entries of a place. */
+function removeExpired(database: Database, isInPage: SQL, now: number): Promise<unknown[]> {
+  const expired = sql`from entries where ${isInPage} and expires_at <= ${now}::float8`
+  return database.transaction(async (transaction) => {
+    await transaction.execute(
+      sql`select count(*) from (select ${expired} order by place, id for update) as locked`,
+    )
+    return rowsOf(transaction, sql`delete ${expired} returning id`)
+  })
+}
