@@ -16,10 +16,7 @@ const mostBytesTogether = 4_000_000
 
 export const addressOf = (change: Change): Address => ('put' in change ? change.put : change.remove)
 
-/**
- * Groups neighbouring changes that one statement can make: puts in the same manner, none of which expects a version, and
- * removals.
- */
+/** Groups neighbouring changes that one statement can make: puts in the same manner, and removals. */
 export function inRuns(changes: readonly Change[]): [Change, ...Change[]][] {
   const runs: [Change, ...Change[]][] = []
   let bytes = 0
@@ -39,7 +36,10 @@ export function inRuns(changes: readonly Change[]): [Change, ...Change[]][] {
   return runs
 }
 
-const bytesOf = (change: Change): number => ('put' in change ? jsonBytes(change.put.value) : 0)
+/** What is written, and what is read because it is expected. */
+const bytesOf = (change: Change): number =>
+  ('put' in change ? jsonBytes(change.put.value) : 0) +
+  (change.expected?.value === undefined ? 0 : jsonBytes(change.expected.value))
 
 const areAlike = (a: Change, b: Change): boolean => {
   const [one, other] = [addressOf(a), addressOf(b)]
@@ -48,6 +48,8 @@ const areAlike = (a: Change, b: Change): boolean => {
 }
 
 const arePutAlike = (a: Put, b: Put): boolean =>
-  !a.expected && !b.expected && a.options.overwrite === b.options.overwrite && a.options.now === b.options.now
+  Boolean(a.expected) === Boolean(b.expected) &&
+  a.options.overwrite === b.options.overwrite &&
+  a.options.now === b.options.now
 
 type Put = Extract<Change, { put: unknown }>
