@@ -1,4 +1,4 @@
-import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
+import { type Embedder, MemoryError, MemoryErrorCode, refusesText } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import { type Database, rowsOf } from './engines/database.ts'
 import { asMemoryErrors } from './engines/postgres-errors.ts'
@@ -25,8 +25,8 @@ export interface ReembedProgress {
  * ever: at most one goes on, the others throw.
  *
  * @returns how many rows got new vectors
- * @throws MemoryError CONFLICT when rows have a vector but no text to embed, or when another run uses another model;
- * also what the embedder throws
+ * @throws MemoryError CONFLICT when rows have a vector but no text to embed, when another run uses another model, and,
+ * after all others have new vectors, when the embedder refuses texts; also what the embedder throws
  */
 export async function reembed(
   database: Database,
@@ -47,10 +47,12 @@ export async function reembed(
   )
   let done = 0
   let last: OutdatedRow | undefined
+  const refused: Refused[] = []
   for (;;) {
     signal?.throwIfAborted()
     const rows = await call(() => rowsOf<OutdatedRow>(database, vectors.next(model, batch, last ?? null)))
     const isThrough = rows.length === 0
+    if (isThrough && refused.length > 0) throw textsRefused(refused, model)
     if (isThrough && last === undefined && (await call(() => exchange(database, vectors, model)))) return done
     // At the end, starts over, because rows may have been written meanwhile.
     last = rows.at(-1)
@@ -59,8 +61,9 @@ export async function reembed(
     if (other) throw underWay(other)
     // No transaction stays open while the embedder works.
     const made = await embedRows(rows, vectors, embedder)
-    await call(() => database.execute(vectors.keepBeside(model, made)))
-    done += rows.length
+    await call(() => database.execute(vectors.keepBeside(model, made.vectors)))
+    refused.push(...made.refused)
+    done += rows.length - made.refused.length
     onProgress?.({ done, total: Math.max(total, done) })
   }
 }
@@ -72,7 +75,44 @@ const underWay = (model: string): MemoryError =>
     { details: { model } },
   )
 
+interface Refused {
+  row: OutdatedRow
+  error: MemoryError
+}
+
+/** Most rows that an error names. */
+const mostNamed = 5
+
+function textsRefused(refused: readonly Refused[], model: string): MemoryError {
+  const names = refused.slice(0, mostNamed).map(({ row }) => row.name)
+  if (refused.length > mostNamed) names.push('…')
+  const cause = refused[0]?.error
+  return new MemoryError(
+    `'${model}' refuses ${refused.length} texts (${cause?.message}), of ${names.join(', ')}: all others have their new vectors, and the old ones are still in use; shorten or delete these, or take a model that reads longer texts, and run this again`,
+    MemoryErrorCode.CONFLICT,
+    { cause, details: { count: refused.length } },
+  )
+}
+
+/** New vectors. A refused text fails the whole call, without saying which it is: then each row is embedded by itself. */
 async function embedRows(
+  rows: readonly OutdatedRow[],
+  vectors: Pick<VectorTable, 'textsOf' | 'embed'>,
+  embedder: Embedder,
+): Promise<{ vectors: RowVectors[]; refused: Refused[] }> {
+  try {
+    return { vectors: await vectorsOf(rows, vectors, embedder), refused: [] }
+  } catch (error) {
+    const [row] = rows
+    if (!row || !refusesText(error)) throw error
+    if (rows.length === 1) return { vectors: [], refused: [{ row, error }] }
+    const each: Awaited<ReturnType<typeof embedRows>>[] = []
+    for (const one of rows) each.push(await embedRows([one], vectors, embedder))
+    return { vectors: each.flatMap((one) => one.vectors), refused: each.flatMap((one) => one.refused) }
+  }
+}
+
+async function vectorsOf(
   rows: readonly OutdatedRow[],
   { textsOf, embed }: Pick<VectorTable, 'textsOf' | 'embed'>,
   embedder: Embedder,

@@ -9,6 +9,8 @@ export interface RowKey {
 
 /** A row with vectors of another model. */
 export interface OutdatedRow extends RowKey {
+  /** What people know it by. */
+  name: string
   text: string
   /** The type of an entry, as JSON; `null` for a memory. */
   type: string | null
@@ -72,7 +74,7 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
     text: sql`text`,
     outdated: outdatedEntry,
     next: (model, limit, after) => sql`
-      select place::text as place, id::text as id, text, type, unit_count as "unitCount", md5(text) as digest, (
+      select place::text as place, id::text as id, concat_ws('/', namespace, scope, key) as name, text, type, unit_count as "unitCount", md5(text) as digest, (
         select min(next_embedding_model) from units
         where units.place = entries.place and units.entry = entries.id and next_embedding_model <> ${model}::text
       ) as beside
@@ -111,7 +113,7 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
     text: sql`content`,
     outdated: outdatedMemory,
     next: (model, limit, after) => sql`
-      select null as place, id::text as id, content as text, null as type, 1 as "unitCount", md5(content) as digest,
+      select null as place, id::text as id, short_id as name, content as text, null as type, 1 as "unitCount", md5(content) as digest,
         next_embedding_model as beside
       from memories
       where ${outdatedMemory(model)} and next_embedding_model is distinct from ${model}::text

@@ -3,6 +3,7 @@ import {
   type Embedder,
   type Found,
   isMemoryError,
+  MemoryError,
   MemoryErrorCode,
   type StoreQuery,
 } from '@recall/core'
@@ -251,6 +252,36 @@ describe.each(engines)('%s', (name, open) => {
       code: MemoryErrorCode.CONFLICT,
     })
     expect(await memory.search('long-term', { embedding: [1, 0] })).toHaveLength(1)
+  })
+
+  it('names the texts that the new model refuses, once all others have their vectors', async () => {
+    await emptyTables(engine.database)
+    const memory = createMemoryManager({ stores: createPostgresStore(engine.database), embedder: first })
+    for (let i = 0; i < 20; i++) await memory.write('long-term', `n${i}`, i % 7 ? 'xxx' : 'too long')
+    const embed: Embedder['embed'] = async (texts, mode) => {
+      if (!texts.includes('too long')) return second.embed(texts, mode)
+      throw new MemoryError('the server answered 400', MemoryErrorCode.UNAVAILABLE, {
+        details: { refusesText: true },
+      })
+    }
+    const move = () => reembed(engine.database, 'entries', { ...second, embed }, { batch: 6 })
+    const refusal = {
+      code: MemoryErrorCode.CONFLICT,
+      message: expect.stringMatching(
+        /refuses 3 texts \(.*answered 400\), of (?:default\/long-term\/n(?:0|7|14)(?:, |:)){3}/,
+      ),
+    }
+    await expect(move()).rejects.toMatchObject(refusal)
+    expect((await memory.search('long-term', { text: 'xxx' }))[0]?.mode).toBe('hybrid')
+    // Another run sends them alone.
+    await expect(move()).rejects.toMatchObject(refusal)
+    await memory.delete('long-term', 'n0')
+    await memory.delete('long-term', 'n7')
+    await memory.write('long-term', 'n14', 'zzz')
+    expect(await move()).toBe(1)
+    const after = createMemoryManager({ stores: createPostgresStore(engine.database), embedder: second })
+    const found = await after.search('long-term', { embedding: [1, 0, 0, 0] }, { limit: 100 })
+    expect(found.filter(({ score }) => score > 0.9)).toHaveLength(17)
   })
 
   it('keeps vectors of any finite numbers, and compares them by direction', async () => {
