@@ -149,12 +149,17 @@ describe('an embedded database', () => {
 
   it('says of a template that is none what is wrong with it, and makes nothing', async () => {
     const folder = temporaryFolder()
-    const half = (await template()).slice(0, 1_000_000)
-    for (const place of [{ folder }, {}]) {
-      await expect(openPglite({ ...place, template: half })).rejects.toMatchObject({
-        code: MemoryErrorCode.INVALID_INPUT,
-        message: expect.stringContaining('give it a dump as it was made'),
-      })
+    const dump = await template()
+    const half = dump.slice(0, 1_000_000)
+    const damaged = new Blob([dump.slice(0, 600), 'another byte', dump.slice(612)])
+    const others = ['{ "no": "dump" }', '', new Uint8Array([0x1f, 0x8b, 8, 0, 1]), new Uint8Array(5000)]
+    for (const given of [half, damaged, ...others.map((content) => new Blob([content]))]) {
+      for (const place of [{ folder }, {}]) {
+        await expect(openPglite({ ...place, template: given })).rejects.toMatchObject({
+          code: MemoryErrorCode.INVALID_INPUT,
+          message: expect.stringContaining('give it a dump as it was made'),
+        })
+      }
     }
     expect(isPgliteFolder(folder)).toBe(false)
     await (await openPglite({ folder, template: await template() })).close()

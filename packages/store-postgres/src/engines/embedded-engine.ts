@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs'
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { checkTemplate } from './check-template.ts'
 import { holdsData } from './data-folder.ts'
 
 /** The part of PGlite that drizzle and this package use. */
@@ -62,6 +63,11 @@ const diskFull = '53100'
  * not with a template, UNAVAILABLE when the disk is full or nothing of this explains it
  */
 export async function createEngine(options: PGliteOptions, folder: string | undefined): Promise<Engine> {
+  if (options.loadDataDir) {
+    await checkTemplate(options.loadDataDir).catch((cause: unknown) => {
+      throw unfitTemplate(cause)
+    })
+  }
   const isNew = folder === undefined || !holdsData(folder)
   let engine = await start(options).catch((cause: unknown) => {
     if (folder !== undefined) refuseFullDisk(folder, cause)

@@ -1,0 +1,34 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+
+const unzip = promisify(gunzip)
+
+const blockBytes = 512
+
+/**
+ * Goes through the headers of a dump, a tar archive that may be zipped. Where PGlite cannot unpack one, its error can be
+ * caught by nobody, and ends the process.
+ *
+ * @throws Error when it is no such archive, or damaged
+ */
+export async function checkTemplate(template: Blob): Promise<void> {
+  const given = Buffer.from(await template.arrayBuffer())
+  const archive = given[0] === 0x1f && given[1] === 0x8b ? await unzip(given) : given
+  if (archive.toString('latin1', 257, 262) !== 'ustar') throw new Error('it is no tar archive')
+  // Behind the last file there are blocks of zeros.
+  for (let at = 0; at + blockBytes <= archive.length && archive[at] !== 0; ) {
+    const header = archive.subarray(at, at + blockBytes)
+    if (octal(header, 148, 156) !== checksum(header)) throw new Error(`its header at byte ${at} is damaged`)
+    at += blockBytes + Math.ceil(octal(header, 124, 136) / blockBytes) * blockBytes
+  }
+}
+
+const octal = (header: Buffer, from: number, to: number): number =>
+  Number.parseInt(header.toString('latin1', from, to), 8)
+
+/** The sum of all bytes, with blanks in the place of the sum itself. */
+function checksum(header: Buffer): number {
+  let sum = 0
+  for (const [i, byte] of header.entries()) sum += i >= 148 && i < 156 ? 0x20 : byte
+  return sum
+}
