@@ -41,6 +41,10 @@ export function findHubAccess(io: Io, options: HubAccessOptions): FoundAccess {
   const path = keyFileOf(io, options)
   const { RECALL_API_KEY: key, RECALL_API_URL: address } = io.env
   if (key && !options.keyFile) {
+    if (options.url && address && !sameHub(options.url, address))
+      throw new UsageError(
+        `RECALL_API_KEY is the key of an agent on ${address}: name the --key-file for ${options.url}, or change RECALL_API_URL`,
+      )
     const url = options.url ?? address
     if (url) return { url, apiKey: key, keyFile: null }
     throw new UsageError('no address of a hub: set RECALL_API_URL beside RECALL_API_KEY, or give --url')

@@ -158,6 +158,15 @@ describe('recall hub', () => {
     expect(asked).toMatchObject({ code: 2, err: expect.stringContaining('name the --key-file') })
   })
 
+  it('sends a key of the environment to no other hub than the one that stands beside it', async () => {
+    const { api_key: key } = JSON.parse(readFileSync(keyFileOf(await agent('ada')), 'utf8'))
+    const shell = createShell(temporaryFolder(), null, { RECALL_API_URL: url, RECALL_API_KEY: key })
+    expect(await shell.run('hub', 'whoami', '--url', 'http://elsewhere.example')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`RECALL_API_KEY is the key of an agent on ${url}`),
+    })
+  })
+
   it('goes to the hub that the environment names, or to none', async () => {
     const ada = await agent('ada')
     const keyFile = keyFileOf(ada)
