@@ -51,6 +51,23 @@ describe('publish', () => {
     expect(out + err).not.toContain(secret)
   })
 
+  it('takes out what evidence may not hold, however it came into the file', async () => {
+    const shell = await project()
+    const path = join(shell.root, '.recall/echoes/reviewer/MEMORY.md')
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, text.replaceAll(evidence, `${evidence} — reported by bob.jones@example.org`))
+    writeFileSync(join(shell.root, 'key.json'), '{"url":"http://localhost","api_key":"k"}', { mode: 0o600 })
+    // With other evidence it is another entry.
+    const published = ['echoes', 'publish', 'reviewer/inscribed-002', '--tags', 'sql,lists']
+    const { out, err } = await shell.run(...published, '--key-file', 'key.json', '--dry-run', '--json')
+    expect(JSON.parse(out)).toMatchObject({ redacted: { 'e-mail-address': 1 } })
+    expect(err).toContain('Taken out: 1 e-mail-address.')
+    expect(out + err).not.toContain('bob.jones')
+    expect((await shell.run('echoes', 'surface', 'reviewer', '--for', learning)).out).not.toContain(
+      'bob.jones',
+    )
+  })
+
   it('sends nothing that the hub would not take', async () => {
     const shell = await project()
     writeFileSync(join(shell.root, 'key.json'), '{"url":"http://127.0.0.1:1","api_key":"k"}', { mode: 0o600 })
@@ -69,6 +86,7 @@ describe('publish', () => {
       code: 2,
       err: expect.stringContaining('the hub wants 2 to 6 tags'),
     })
+    expect((await publish('--tags', 'a,b,c,d,e,f,g')).err).toContain('the hub wants 2 to 6 tags')
     expect(await publish()).toEqual({
       code: 3,
       out: expect.stringMatching(/^\{"error":\{"code":"MEMORY_UNAVAILABLE"/),

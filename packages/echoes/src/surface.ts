@@ -1,4 +1,5 @@
 import { fenceRecalled, redactText, wordScores } from '@recall/core'
+import { withSafeEvidence } from './documents/sensitive.ts'
 import type { KnownEcho } from './documents/sidecar.ts'
 import type { Echoes } from './echoes.ts'
 import { teamRole } from './files/role-folder.ts'
@@ -53,5 +54,7 @@ export async function surface(echoes: Echoes, options: SurfaceOptions): Promise<
 const textOf = ({ entry: { title, learning, evidence } }: KnownEcho): string =>
   `${title}\n${learning}\n${evidence}`
 
-const lineOf = ({ role, echo: { id, entry } }: Surfaced['echoes'][number]): string =>
-  `- ${entry.title} (${role} ${id}, ${entry.evidence}): ${entry.learning}`
+function lineOf({ role, echo }: Surfaced['echoes'][number]): string {
+  const { title, evidence, learning } = withSafeEvidence(echo.entry).entry
+  return `- ${title} (${role} ${echo.id}, ${evidence}): ${learning}`
+}

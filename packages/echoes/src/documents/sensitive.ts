@@ -1,6 +1,6 @@
 import { redactText } from '@recall/core'
 import { type EchoBlock, reread, withFields } from './echo-document.ts'
-import { removedMark } from './entry.ts'
+import { type EchoEntry, removedMark } from './entry.ts'
 
 /** Sensitive data that evidence may not contain. */
 const patterns: { kind: string; pattern: RegExp; unless?: RegExp }[] = [
@@ -32,6 +32,24 @@ function sensitiveKinds(text: string, subject: string): string[] {
 }
 
 /**
+ * An entry for other eyes: sensitive evidence is reduced to the place with which it begins. Secrets in the title and the
+ * learning are left to whoever redacts the text that is made of it.
+ *
+ * @returns also the kinds of removed data
+ */
+export function withSafeEvidence<Entry extends Pick<EchoEntry, 'evidence' | 'learning' | 'title'>>(
+  entry: Entry,
+): { entry: Entry; stripped: string[] } {
+  const { evidence, learning, title } = entry
+  const subject = `${title} ${learning}`
+  const stripped = sensitiveKinds(evidence, subject)
+  if (stripped.length === 0) return { entry, stripped }
+  const place = placeAtStart.exec(evidence)?.[0] ?? ''
+  const kept = sensitiveKinds(place, subject).length === 0 && place !== '' ? `${place} — ` : ''
+  return { entry: { ...entry, evidence: kept + removedMark(new Set(stripped)) }, stripped }
+}
+
+/**
  * Removes sensitive data from an entry. Sensitive evidence is reduced to the place with which it begins; elsewhere
  * only the secrets themselves are replaced.
  *
@@ -39,15 +57,9 @@ function sensitiveKinds(text: string, subject: string): string[] {
  */
 export function withoutSecrets(block: EchoBlock): { block: EchoBlock; stripped: string[] } {
   if (!block.entry) return { block, stripped: [] }
-  const { evidence, learning, title } = block.entry
-  const subject = `${title} ${learning}`
-  const stripped = new Set(sensitiveKinds(evidence, subject))
-  let clean = block
-  if (stripped.size > 0) {
-    const place = placeAtStart.exec(evidence)?.[0] ?? ''
-    const kept = sensitiveKinds(place, subject).length === 0 && place !== '' ? `${place} — ` : ''
-    clean = withFields(block, { evidence: kept + removedMark(stripped) })
-  }
+  const safe = withSafeEvidence(block.entry)
+  const stripped = new Set(safe.stripped)
+  const clean = stripped.size > 0 ? withFields(block, { evidence: safe.entry.evidence }) : block
   const { text, counts } = redactText(clean.text)
   for (const kind of Object.keys(counts)) stripped.add(kind)
   const problem = 'a secret that was taken out had swallowed a part of the entry'

@@ -1,8 +1,9 @@
 import { connectHub, type NewMemory } from '@recall/client'
 import { redactText } from '@recall/core'
-import type { KnownEcho } from '@recall/echoes'
+import { type KnownEcho, withSafeEvidence } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { findHubAccess, withPlaceOfKey } from '../../hub-access.ts'
+import { addCounts } from '../../imports/add-counts.ts'
 import { splitTags } from '../../split-tags.ts'
 import { formatCounts } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
@@ -46,10 +47,13 @@ export async function publish(
   }
 }
 
+const mostTags = 6
+
 function sharedOf(
-  { entry }: KnownEcho,
+  echo: KnownEcho,
   { texts }: EchoesOptions,
 ): { memory: NewMemory; redacted: Record<string, number> } {
+  const { entry, stripped } = withSafeEvidence(echo.entry)
   const { kind, title, learning, evidence } = entry
   const { text, counts } = redactText(
     `${kind === '' ? '' : `${kind}: `}${title}\n\n${learning}\n\nEvidence: ${evidence}`,
@@ -60,8 +64,11 @@ function sharedOf(
       .toLowerCase()
       .match(/[\p{L}\p{N}]{4,}/gu) ?? []
   const tags = given.length > 0 ? given : [...new Set([...words, ...(kind ? [kind.toLowerCase()] : [])])]
-  if (tags.length < 2) throw new UsageError('the hub wants 2 to 6 tags: --tags redis,rate-limit')
-  return { memory: { content: text, tags: tags.slice(0, 6) }, redacted: counts }
+  if (tags.length < 2 || given.length > mostTags)
+    throw new UsageError('the hub wants 2 to 6 tags: --tags redis,rate-limit')
+  const redacted: Record<string, number> = { ...counts }
+  addCounts(redacted, Object.fromEntries(stripped.map((kind) => [kind, 1])))
+  return { memory: { content: text, tags: tags.slice(0, mostTags) }, redacted }
 }
 
 /** Redacts a text before it is split into tags: in parts, a secret would not be recognised. */

@@ -1,4 +1,4 @@
-import { type KnownEcho, scoreEcho, surface } from '@recall/echoes'
+import { type KnownEcho, scoreEcho, surface, withSafeEvidence } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { printable } from '../../terminal/printable.ts'
 import {
@@ -75,7 +75,11 @@ export async function surfaceFor(project: Project, roles: string[], options: Ech
   // A role that has learned nothing yet is no mistake: what the team knows is shown all the same.
   for (const role of roles.filter((each) => !known.includes(each)))
     io.err(`recall: there is no role ${printable(role)} yet\n`)
-  const entries = found.echoes.map(({ role, echo }) => ({ role, id: echo.id, entry: echo.entry }))
+  const entries = found.echoes.map(({ role, echo }) => ({
+    role,
+    id: echo.id,
+    entry: withSafeEvidence(echo.entry).entry,
+  }))
   print(io, options.json, { task, echoes: entries, text: found.text }, () =>
     found.text === '' ? '' : `${found.text}\n`,
   )
