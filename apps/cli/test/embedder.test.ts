@@ -83,6 +83,20 @@ it('ends with what its server says where that refuses every text', async () => {
   expect(sent.length).toBeLessThan(10)
 })
 
+it.each(['localhost:11434/v1', 'https://ada:secret@models.example/v1'])(
+  'is a finding of the doctor where the variable %s names none',
+  async (url) => {
+    const root = temporaryFolder()
+    const tiny = await serveTinyModel()
+    const shellWith = (env: Record<string, string>) => createShell(root, null, { RECALL_ROOT: root, ...env })
+    await shellWith(tiny).run('init')
+    await shellWith(tiny).run('reindex', '--model')
+    const { code, out, err } = await shellWith({ ...tiny, RECALL_EMBEDDING_URL: url }).run('doctor')
+    expect([code, err]).toEqual([1, ''])
+    expect(out).toMatch(/embedding model: RECALL_EMBEDDING_URL: .*RECALL_EMBEDDING_KEY/)
+  },
+)
+
 it('is compared by the doctor with the model of the vectors', async () => {
   const root = temporaryFolder()
   const shellWith = (env: Record<string, string>) => createShell(root, null, { RECALL_ROOT: root, ...env })

@@ -313,7 +313,7 @@ function endpointOf(url: string): string {
   }
   if (parsed.username !== '' || parsed.password !== '') {
     throw new MemoryError(
-      `the url of the embedding server holds credentials: give them as 'apiKey'`,
+      'the url of the embedding server holds credentials: they go into a key of their own',
       MemoryErrorCode.INVALID_INPUT,
     )
   }

@@ -1,4 +1,4 @@
-import type { Embedder } from '@recall/core'
+import { type Embedder, isMemoryError, MemoryErrorCode } from '@recall/core'
 import {
   hasUnreadableVectors,
   keptModel,
@@ -11,7 +11,11 @@ import { count } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
 
-/** The embedder that the environment names, else the local model, which needs neither network nor key. */
+/**
+ * The embedder that the environment names, else the local model, which needs neither network nor key.
+ *
+ * @throws UsageError when the variables name none
+ */
 export async function openEmbedder(io: Io): Promise<Embedder> {
   const {
     RECALL_EMBEDDING_URL: url,
@@ -27,7 +31,12 @@ export async function openEmbedder(io: Io): Promise<Embedder> {
     )
   }
   const { httpEmbedder } = await import('@recall/embeddings')
-  return httpEmbedder({ url, model, dimensions, ...(apiKey ? { apiKey } : {}) })
+  try {
+    return httpEmbedder({ url, model, dimensions, ...(apiKey ? { apiKey } : {}) })
+  } catch (error) {
+    if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
+    throw new UsageError(`RECALL_EMBEDDING_URL: ${error.message} (a key goes into RECALL_EMBEDDING_KEY)`)
+  }
 }
 
 /** The embedder for searches of a memory that has vectors. Others load no model. */
