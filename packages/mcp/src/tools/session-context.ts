@@ -41,15 +41,23 @@ export function addSessionContext(server: McpServer, { memory }: McpOptions): vo
           .sort((a, b) => timeOf(a.date) - timeOf(b.date))
           .slice(-most)
           .map(({ sessionId, date, project, archive, summary }) => ({
-            sessionId,
+            sessionId: asName(sessionId, archive),
             ended: date,
-            ...(project === undefined ? {} : { project }),
+            ...(project === undefined ? {} : { project: asName(project, archive) }),
             archive,
             summary: fenceRecalled(beginningOf(withoutSecrets(summary), sessionLength), archive),
           }))
         return answerFrom('session window', { sessions })
       }),
   )
+}
+
+const nameLength = 200
+
+/** A name without blanks says nothing to an agent; what is longer, or holds some, may be a sentence for it. */
+function asName(text: string, source: string): string {
+  const name = beginningOf(withoutSecrets(text), nameLength)
+  return /\s/.test(name) ? fenceRecalled(name, source) : name
 }
 
 /** A date that does not parse counts as the oldest. */
