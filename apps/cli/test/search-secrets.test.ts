@@ -1,12 +1,43 @@
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { shellWithSession } from './support.ts'
 
+const token = `ghp_${'a1B2'.repeat(9)}`
+
+it('shows no secret in a label of a note that is exported', async () => {
+  const shell = await shellWithSession()
+  const note = `---\ntags: ["people", "${token}"]\ntype: "${token}"\n---\n\nAda likes tea.\n`
+  mkdirSync(join(shell.root, 'memory/long-term'), { recursive: true })
+  writeFileSync(join(shell.root, 'memory/long-term/ada.md'), note)
+  const { out, err } = await shell.run('export', '--scope', 'long-term')
+  expect(out).toContain('"tags":["people","[redacted:github]"]')
+  expect(out).toContain('"type":"[redacted:github]"')
+  expect(out).not.toContain('a1B2')
+  expect(err).toContain('2 github')
+})
+
+it('shows no secret in what the window and the status say of a session', async () => {
+  const shell = await shellWithSession()
+  const change = (file: string, pattern: RegExp, replacement: string): void => {
+    const path = join(shell.root, 'memory', file)
+    const text = readFileSync(path, 'utf8')
+    expect(text).toMatch(pattern)
+    writeFileSync(path, text.replace(pattern, replacement))
+  }
+  change('EPHEMERAL.md', /(\*\*Archive\*\*: \S+).*/, `$1 · **Project**: /home/${token}`)
+  change('conversations/conversation-001.md', /^---\n/, `---\ntitle: The token ${token}\n`)
+  for (const command of [['consume', '--json'], ['status', '--json'], ['status']]) {
+    const { out, err } = await shell.run(...command)
+    expect(out).toContain('[redacted:github]')
+    expect(out).not.toContain('a1B2')
+    expect(err).toContain('secrets are not shown')
+  }
+})
+
 describe('search, where people typed secrets,', () => {
   it('shows no secret that a person typed, and says how to find it', async () => {
     const shell = await shellWithSession()
-    const token = `ghp_${'a1B2'.repeat(9)}`
     appendFileSync(
       join(shell.root, 'memory/MEMORY.md'),
       `\n## Zebra ${token}\n\nThe zebra token is ${token}.\n`,

@@ -59,8 +59,10 @@ function lineOf({ archived, ...entry }: KeptEntry): { line: object; counts: Reco
   // A ciphertext reveals nothing, but may look like a secret.
   const { value, counts } = entry.encrypted ? { value: entry.value, counts: {} } : redactJson(entry.value)
   const found = foundBy(entry)
+  const labels = redactJson({ tags: [...entry.tags], type: entry.type })
   const line = {
     ...entryMetadata(entry),
+    ...(labels.value as Pick<Entry, 'tags' | 'type'>),
     ...(entry.ttl === null ? {} : { ttl: entry.ttl }),
     ...(archived ? { archived } : {}),
     ...found.options,
@@ -68,6 +70,7 @@ function lineOf({ archived, ...entry }: KeptEntry): { line: object; counts: Reco
   }
   const all: Record<string, number> = { ...counts }
   addCounts(all, found.counts)
+  addCounts(all, labels.counts)
   return { line, counts: all }
 }
 

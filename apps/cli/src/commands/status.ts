@@ -17,6 +17,7 @@ import { isAway, remedyWhereAway } from '../memory/receipts.ts'
 import { count, formatBytes, paint, short } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
+import { createRedaction } from '../terminal/redaction.ts'
 
 /** Shows the state of the whole memory. Exit code 1 when it is not healthy. */
 export async function status(
@@ -33,13 +34,21 @@ export async function status(
   const seen = await readOrTellWhyNot(root, layout, settings)
   // Usually the state of the index is known without opening it, which would cost more than all the rest.
   const index = seen.index ?? (await (await import('../commands/index-facts.ts')).indexFacts(io, where))
-  const state = { ...seen, index }
+  const { redact, tell } = createRedaction(io)
+  const recent = seen.recent.map((session) => ({
+    ...session,
+    ...(session.title === undefined ? {} : { title: redact(session.title) }),
+    ...(session.opening === undefined ? {} : { opening: redact(session.opening) }),
+    topics: session.topics.map(redact),
+  }))
+  const state = { ...seen, index, recent }
   const { health, reason } = assessHealth(state)
   io.out(
     options.json
       ? `${JSON.stringify(toJson(state, health, reason))}\n`
       : dashboard(io, state, health, reason),
   )
+  tell()
   return health === 'healthy' ? exitCodes.fine : exitCodes.no
 }
 
