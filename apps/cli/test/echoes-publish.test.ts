@@ -63,9 +63,11 @@ describe('publish', () => {
     expect(JSON.parse(out)).toMatchObject({ redacted: { 'e-mail-address': 1 } })
     expect(err).toContain('Taken out: 1 e-mail-address.')
     expect(out + err).not.toContain('bob.jones')
-    expect((await shell.run('echoes', 'surface', 'reviewer', '--for', learning)).out).not.toContain(
-      'bob.jones',
-    )
+    for (const options of [[], ['--json']]) {
+      const surfaced = await shell.run('echoes', 'surface', 'reviewer', '--for', learning, ...options)
+      expect(surfaced.out).toContain('[removed: e-mail-address]')
+      expect(surfaced.out).not.toContain('bob.jones')
+    }
   })
 
   it('sends nothing that the hub would not take', async () => {
