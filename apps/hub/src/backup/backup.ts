@@ -49,6 +49,8 @@ export async function writeBackup(database: Database, output: Writable): Promise
   await database.transaction(
     async (transaction) => {
       await transaction.execute(sql`set local statement_timeout = 0`)
+      // All at once, before the first is read: what a migration rewrites in between would be empty in this snapshot.
+      await transaction.execute(sql`lock table ${allTables} in access share mode`)
       await refuseUnused(transaction)
       await pipeline(linesOf(transaction, counts), createGzip({ level }), output)
     },
@@ -56,6 +58,11 @@ export async function writeBackup(database: Database, output: Writable): Promise
   )
   return counts
 }
+
+const allTables = sql.join(
+  [...tables.map((table) => sql.identifier(table)), sql`drizzle.__drizzle_migrations`],
+  sql`, `,
+)
 
 /** Whoever names the wrong database must not come to have a backup of nothing. */
 async function refuseUnused(transaction: Database): Promise<void> {
