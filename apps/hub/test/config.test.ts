@@ -277,14 +277,18 @@ describe('settings', () => {
   it('change one number and leave those beside it', () => {
     const standard = parseConfig({})
     const write = [{ requests: 3, seconds: 60 }]
-    const changed = parseConfig({ limits: { tiers: { trusted: { write } } }, privateBytes: { working: 5 } })
+    const episodic = 10 * 1024 ** 3
+    const changed = parseConfig({
+      limits: { tiers: { trusted: { write } } },
+      privateBytes: { working: 5, episodic },
+    })
     expect(changed).toEqual({
       ...standard,
       limits: {
         ...standard.limits,
         tiers: { ...standard.limits.tiers, trusted: { ...standard.limits.tiers.trusted, write } },
       },
-      privateBytes: { ...standard.privateBytes, working: 5 },
+      privateBytes: { ...standard.privateBytes, working: 5, episodic },
     })
   })
 })

@@ -180,10 +180,10 @@ const embeddingSchema = z.discriminatedUnion(
 )
 
 const privateBytesSchema = z.strictObject({
-  working: count.default(10 * megabyte),
-  'short-term': count.default(100 * megabyte),
-  'long-term': count.default(1024 * megabyte),
-  episodic: count.default(1024 * megabyte),
+  working: bytes.default(10 * megabyte),
+  'short-term': bytes.default(100 * megabyte),
+  'long-term': bytes.default(1024 * megabyte),
+  episodic: bytes.default(1024 * megabyte),
 } satisfies Record<MemoryScope, unknown>)
 
 /** A condition that must hold in production, reported together with other problems: members may be of any type. */
