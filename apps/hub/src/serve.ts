@@ -72,7 +72,9 @@ export async function serveHub(
           Listener.prototype.close.call(server, () => resolve())
         })
         // Without this header, callers could keep sending requests over an open connection until it is cut.
-        server.prependListener('request', (_, answer) => answer.setHeader('Connection', 'close'))
+        const lastOnItsConnection = (answer: ServerResponse) => answer.setHeader('Connection', 'close')
+        server.prependListener('request', (_, answer) => lastOnItsConnection(answer))
+        for (const answer of answers) if (!answer.headersSent) lastOnItsConnection(answer)
         const cut = setTimeout(() => server.closeAllConnections(), drainMs)
         await untilSent(answers)
         server.close()
