@@ -1,8 +1,16 @@
-import { createMemoryManager } from '@recall/core'
+import { createMemoryManager, memoryScopes } from '@recall/core'
 import { createPostgresStore, entries, privateNamespaces } from '@recall/store-postgres'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { engines, openHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
+
+/** Where drizzle prepares each statement. */
+interface Session {
+  prepareQuery(
+    query: { sql: string },
+    ...given: unknown[]
+  ): { execute(...values: unknown[]): Promise<unknown> }
+}
 
 describe.each(engines)('private memory of an agent in quarantine, on %s,', (_, open) => {
   const database = useDatabase(open)
@@ -58,6 +66,52 @@ describe.each(engines)('private memory of an agent in quarantine, on %s,', (_, o
     await hub.request('POST', `${path}/quarantine`, { key: admin.key })
     await hub.request('DELETE', `${path}/private`, { key: admin.key })
     expect(await write()).toBe(403)
+    expect(await database().$count(entries)).toBe(0)
+  })
+
+  it('is moved no more between the archive and the rest where another process still knows its key', async () => {
+    const [hub, other] = [await openHub(database()), await openHub(database())]
+    const [admin, gone] = [await hub.agent('admin', 2), await hub.agent('gone')]
+    const move = async (call: string, body: object) =>
+      (await other.request('POST', `/api/v1/private/episodic/${call}`, { key: gone.key, body })).status
+    const archive = { before: Date.now() + 1000, dryRun: false }
+    expect(await move('put', { entry: { key: 'k', value: 'mine' } })).toBe(200)
+    expect(await move('archive', archive)).toBe(200)
+    expect(await move('restore', { key: 'k' })).toBe(200)
+    await hub.request('POST', `/api/v1/admin/agents/${gone.id}/quarantine`, { key: admin.key })
+    expect([await move('archive', archive), await move('restore', { key: 'k' })]).toEqual([403, 403])
+  })
+
+  it('is deleted also where a request under way moves it behind the deletion', async () => {
+    const episodes = { namespace: 'default', scope: 'episodic' } as const
+    let deletions = 0
+    const session = Object.getPrototypeOf((database() as unknown as { session: Session }).session) as Session
+    const { prepareQuery } = session
+    vi.spyOn(session, 'prepareQuery').mockImplementation(function (this: Session, query, ...given) {
+      const prepared = prepareQuery.call(this, query, ...given)
+      if (!query.sql.startsWith('delete from "entries"')) return prepared
+      const execute = prepared.execute.bind(prepared)
+      prepared.execute = async (...values) => {
+        const done = await execute(...values)
+        // The memory has been gone through, and its archive has not.
+        if (++deletions === 3 * memoryScopes.indexOf('episodic') + 1)
+          expect(await store.cold.restore({ ...episodes, key: 'k' }, Date.now())).toBe(true)
+        return done
+      }
+      return prepared
+    })
+    onTestFinished(() => void vi.restoreAllMocks())
+    const hub = await openHub(database())
+    const [admin, gone] = [await hub.agent('admin', 2), await hub.agent('gone')]
+    const store = createPostgresStore(database(), { tenant: gone.id })
+    await createMemoryManager({ stores: store }).write('episodic', 'k', 'mine')
+    const old = { before: Date.now() + 1000, now: Date.now(), dryRun: false }
+    await store.cold.archive({ ...episodes, ...old })
+    deletions = 0
+    const path = `/api/v1/admin/agents/${gone.id}`
+    await hub.request('POST', `${path}/quarantine`, { key: admin.key })
+    const forgotten = await hub.request('DELETE', `${path}/private`, { key: admin.key })
+    expect(await forgotten.json()).toMatchObject({ removed: 1 })
     expect(await database().$count(entries)).toBe(0)
   })
 

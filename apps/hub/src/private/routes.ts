@@ -158,6 +158,7 @@ const operations = {
     wire.archiveSchema,
     wire.archived,
     async (call, { before, dryRun, limit }) => {
+      if (!dryRun) await refuseDisabled(call)
       const selection = { ...call.place, before, now: call.now, dryRun, limit }
       return withinQuota(call, () => call.store.cold.archive(selection), call.store.cold)
     },
@@ -166,13 +167,11 @@ const operations = {
     'Move an entry back from the archive',
     wire.restoreSchema,
     wire.restored,
-    async (call, { key }) => ({
-      restored: await withinQuota(
-        call,
-        () => call.store.cold.restore({ ...call.place, key }, call.now),
-        call.store,
-      ),
-    }),
+    async (call, { key }) => {
+      await refuseDisabled(call)
+      const restore = () => call.store.cold.restore({ ...call.place, key }, call.now)
+      return { restored: await withinQuota(call, restore, call.store) }
+    },
   ),
   stats: operation('How much is kept', wire.statsSchema, wire.stats, async ({ store, place }) =>
     store.stats(place),
@@ -249,6 +248,15 @@ async function withinQuota<T>(call: Call, write: () => Promise<T>, shelf = call.
       { scope: place.scope },
     )
   }
+}
+
+/**
+ * @throws MemoryError FORBIDDEN for an agent that was disabled: another process may still know its key, and an
+ * administrator may be deleting its memory, into which nothing may be moved then
+ */
+async function refuseDisabled({ hub, agent }: Call): Promise<void> {
+  const isEnabled = and(eq(agents.id, agent), isNull(agents.disabledAt))
+  if ((await hub.call(() => hub.database.$count(agents, isEnabled))) === 0) throw agentDisabled()
 }
 
 /** First key of the advisory lock on the namespaces of an agent; any otherwise unused number. */
