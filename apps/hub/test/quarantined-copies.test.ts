@@ -1,12 +1,13 @@
-import { memories, memoryLinks } from '@recall/store-postgres'
-import { eq, inArray } from 'drizzle-orm'
-import { describe, expect, it } from 'vitest'
+import { memories, memoryLinks, rowsOf } from '@recall/store-postgres'
+import { eq, inArray, sql } from 'drizzle-orm'
+import { describe, expect, it, vi } from 'vitest'
+import { wordsDigest } from '../src/pipelines/words-digest.ts'
 import { degrees } from './degrees.ts'
 import { gated } from './held-statements.ts'
 import { engines, lesson, noLimits, openHub, type TestAgent } from './support.ts'
 import { tags, useThief } from './use-thief.ts'
 
-describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) => {
+describe.each(engines)('copies of what is put in quarantine, on %s,', (engine, open) => {
   const { database, cast, clock, save, stateOf, decide } = useThief(open)
 
   it.each(['put in quarantine', 'deleted'] as const)(
@@ -44,6 +45,43 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     expect(await stateOf(other)).toEqual([0, null])
     const readBy = ({ key }: TestAgent) => cast.hub.request('GET', `/api/v1/memory/${again}`, { key })
     expect([(await readBy(cast.ada)).status, (await readBy(cast.thief)).status]).toEqual([404, 200])
+  })
+
+  it('stay copies where their author deletes it at the very moment of repeating it', async () => {
+    const first = await save(cast.thief)
+    await decide(`quarantine/${first}`)
+    let saving: Promise<string> | undefined
+    await database().transaction(async (transaction) => {
+      await transaction.execute(sql`select from memories where id = ${first}::uuid for update`)
+      saving = save(cast.thief)
+      // An embedded database has one connection: there it waits for the whole transaction.
+      const isWaiting = async () =>
+        (await rowsOf(transaction, sql`select from pg_locks where not granted`)).length > 0
+      if (engine === 'postgres') await vi.waitUntil(isWaiting, { timeout: 60_000 })
+      await transaction
+        .update(memories)
+        .set({
+          content: '',
+          embedding: null,
+          deletedAt: new Date(cast.now),
+          wordsDigest: wordsDigest(cast.thief.id, lesson('redis')),
+        })
+        .where(eq(memories.id, first))
+    })
+    expect(await stateOf((await saving) as string)).toEqual([-1, first])
+  })
+
+  it('stay copies where their author deletes it while they wait for their vectors', async () => {
+    const first = await save(cast.thief)
+    await decide(`quarantine/${first}`)
+    const queued = await openHub(database(), { ...noLimits, embedAsync: true }, { clock })
+    const body = { content: lesson('redis'), tags }
+    const answer = await queued.request('POST', '/api/v1/memory', { key: cast.thief.key, body })
+    const { id: again } = (await answer.json()) as { id: string }
+    await cast.thief.delete(first)
+    expect(await queued.embedWaiting()).toBe(1)
+    expect(await stateOf(again)).toEqual([-1, first])
+    expect(await database().$count(memoryLinks, eq(memoryLinks.relatedId, first))).toBe(1)
   })
 
   it('are related to nothing but for their author, where that repeats it', async () => {

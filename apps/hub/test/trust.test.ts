@@ -5,7 +5,7 @@ import { parseConfig } from '../src/config/config.ts'
 import type { HubParts } from '../src/hub.ts'
 import { promoteAuthors } from '../src/trust/promotion.ts'
 import { isTrustedIn, newcomerFoundBy, savedIn } from './newcomers.ts'
-import { engines, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
+import { engines, lesson, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -109,6 +109,23 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(await isTrusted(author)).toBe(true)
     const vouched = await hub.database.select().from(vouches)
     expect(vouched.map(({ voucherId }) => voucherId).sort()).toEqual([one.id, two.id].sort())
+  })
+
+  it('an author whose trust was taken writes nothing good, also where another process has not heard of it', async () => {
+    const [hub, other] = [await withTrust({}), await withTrust({})]
+    const [admin, author] = [await hub.agent('admin', 2), await hub.agent('author', 1)]
+    const save = async (subject: string) => {
+      const body = { content: lesson(subject), tags: ['pool', 'orders'] }
+      const answer = await other.request('POST', '/api/v1/memory', { key: author.key, body })
+      const { id } = (await answer.json()) as { id: string }
+      const [row] = await database().select().from(memories).where(eq(memories.id, id))
+      return row?.quality
+    }
+    expect(await save('redis')).toBe(0)
+    const request = { key: admin.key, body: { trust_level: 0 } }
+    const set = await hub.request('POST', `/api/v1/admin/agents/${author.id}/trust`, request)
+    expect(set.status).toBe(200)
+    expect(await save('kafka')).toBe(-1)
   })
 
   it('administrators see who spoke for whom, and whether those are trusted still', async () => {

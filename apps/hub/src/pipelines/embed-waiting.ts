@@ -1,5 +1,5 @@
 import { isMemoryError, type MemoryError, MemoryErrorCode } from '@recall/core'
-import { agents, memories, rowsOf } from '@recall/store-postgres'
+import { agents, memories, memoryLinks, rowsOf } from '@recall/store-postgres'
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { tierOf } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
@@ -8,6 +8,7 @@ import { freeCopiesOfCopies } from '../trust/marked-copies.ts'
 import { currentModel } from './current-model.ts'
 import { embedText } from './embed.ts'
 import { judgeMemory, keepLinks, lockLinked, markLaterCopies } from './judge-memory.ts'
+import { wordsDigest } from './words-digest.ts'
 
 interface Waiting {
   id: string
@@ -130,8 +131,12 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
   const isKept = await call(() =>
     database.transaction(async (transaction) => {
       const left = await lockLinked(transaction, links)
-      // When it was written it may have repeated what its author had deleted in quarantine.
+      // It may repeat what its author had deleted in quarantine when it was written, or has deleted since.
       const original = sql`coalesce(${memories.duplicateOf}, (
+        select o.id from memories o
+        where o.agent_id = ${agentId}::uuid and o.words_digest = ${wordsDigest(agentId, content)} and o.quality <= -2
+        order by o.created_at, o.id limit 1
+      ), (
         select o.id from memories o where o.id = ${values.duplicateOf}::uuid and o.deleted_at is null
           and (o.quality > -2 or o.agent_id = ${agentId}::uuid)
       ))`
@@ -156,9 +161,18 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
             eq(currentModel, embedder.model),
           ),
         )
-        .returning({ id: memories.id })
+        .returning({ duplicateOf: memories.duplicateOf })
       if (!kept) return false
       await keepLinks(transaction, id, left)
+      if (kept.duplicateOf) {
+        const toTombstone = {
+          memoryId: id,
+          relatedId: kept.duplicateOf,
+          relation: 'duplicate_candidate',
+          similarity: 1,
+        }
+        await transaction.insert(memoryLinks).values(toTombstone).onConflictDoNothing()
+      }
       await markLaterCopies(hub, transaction, id, left)
       return true
     }),

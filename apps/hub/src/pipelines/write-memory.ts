@@ -65,14 +65,20 @@ export async function writeMemory(
   const source = input.source_url === undefined ? null : redacted(input.source_url)
   const warnings = warningsFor(hub, content, source, secrets)
   const clean: CleanMemory = { content, tags, source, warnings }
-  if (config.embedAsync) return storeMemory(hub, author, clean, undefined, claim)
+  const store = async (judge: () => Promise<Judgement | undefined>): Promise<SavedAnswer | undefined> => {
+    for (;;) {
+      const stored = await storeMemory(hub, author, clean, await judge(), claim)
+      if (stored !== 'judged too early') return stored
+    }
+  }
+  if (config.embedAsync) return store(async () => undefined)
   const vector = await embedText(hub, content, 'document')
   // At the same moment none of several equal ones would be a copy. An advisory lock, for the hubs of other processes as
   // well, would take a round trip of every write.
-  return inTurn(database, content, async () =>
-    storeMemory(hub, author, clean, await judgeMemory(hub, author, content, vector), claim),
-  )
+  return inTurn(database, content, () => store(() => judgeMemory(hub, author, content, vector)))
 }
+
+type Judgement = Awaited<ReturnType<typeof judgeMemory>>
 
 /** A memory without secrets. */
 interface CleanMemory {
@@ -86,9 +92,9 @@ async function storeMemory(
   hub: Hub,
   author: Principal,
   { content, tags, source, warnings }: CleanMemory,
-  judged: Awaited<ReturnType<typeof judgeMemory>> | undefined,
+  judged: Judgement | undefined,
   claim: Claim | undefined,
-): Promise<SavedAnswer | undefined> {
+): Promise<SavedAnswer | 'judged too early' | undefined> {
   const { database, embedder, call } = hub
   const answer: SavedAnswer = {
     success: true,
@@ -124,7 +130,7 @@ async function storeMemory(
   if (written?.id) return answer
   if (!written?.mayWrite) throw agentDisabled()
   if (written?.model !== embedder.model) throw modelWasReplaced()
-  return undefined
+  return written?.hasLostOriginal ? 'judged too early' : undefined
 }
 
 const nameOf = ({ memory: { id, shortId, similarity }, relation }: Link) => ({
@@ -141,10 +147,16 @@ const sameClaim = sql`agent_id = ${placeholder('agent')}::uuid and route = ${pla
 /**
  * Joins the links to `memories` and locks them, because a linked one may be deleted meanwhile, or hidden: then this is
  * no copy of it. The exchange of vectors locks the table, so a write that waited for it reads the new model. The
- * quarantine of an agent locks its row, so that no memory of it is written beside those that it hides. What its author
- * deleted in quarantine and says again is a copy of the tombstone.
+ * quarantine of an agent locks its row, so that no memory of it is written beside those that it hides, and its trust is
+ * that of this moment. What its author deleted in quarantine and says again is a copy of the tombstone. Nothing is stored
+ * when what it was judged to repeat is deleted by now: this statement does not see the tombstone yet.
  */
-const insertMemory = prepared<{ id: string | null; model: string | null; mayWrite: boolean }>(sql`
+const insertMemory = prepared<{
+  id: string | null
+  model: string | null
+  mayWrite: boolean
+  hasLostOriginal: boolean
+}>(sql`
   with claimed as (
     select from idempotency_keys
     where ${sameClaim} and fingerprint = ${placeholder('fingerprint')} and status is null
@@ -164,7 +176,11 @@ const insertMemory = prepared<{ id: string | null; model: string | null; mayWrit
       (select id from withdrawn), (select id from linked where id = ${placeholder('duplicateOf')}::uuid and is_shown)
     ) as id
   ), author as materialized (
-    select a.id from agents a where a.id = ${placeholder('agent')}::uuid and a.disabled_at is null for share
+    select a.id, a.trust_level from agents a
+    where a.id = ${placeholder('agent')}::uuid and a.disabled_at is null for share
+  ), lost as (
+    select where ${placeholder('duplicateOf')}::uuid is not null and not exists (select from withdrawn)
+      and not exists (select from linked where id = ${placeholder('duplicateOf')}::uuid)
   ), kept as (
     insert into memories (id, short_id, agent_id, content, tags, source_url, created_at, embedding, embedding_model,
       quality, crowded, duplicate_of)
@@ -172,9 +188,9 @@ const insertMemory = prepared<{ id: string | null; model: string | null; mayWrit
       ${placeholder('content')}, array(select jsonb_array_elements_text(${placeholder('tags')}::text::jsonb)),
       ${placeholder('sourceUrl')}, to_timestamp(${placeholder('now')}::float8 / 1000),
       ${placeholder('vector')}::text::vector, ${placeholder('model')},
-      case when original.id is null then ${placeholder('quality')}::smallint else -1 end,
+      case when original.id is null and author.trust_level > 0 then ${placeholder('quality')}::smallint else -1 end,
       ${placeholder('crowded')}::boolean, original.id
-    from author, original where ${currentModel} = ${placeholder('model')}
+    from author, original where ${currentModel} = ${placeholder('model')} and not exists (select from lost)
       and (${placeholder('key')}::text is null or exists (select from claimed))
     returning id
   ), links as (
@@ -185,7 +201,8 @@ const insertMemory = prepared<{ id: string | null; model: string | null; mayWrit
     update idempotency_keys set status = 201, body = ${placeholder('answer')}
     where ${sameClaim} and exists (select from kept)
   )
-  select (select id from kept) as id, ${currentModel} as model, exists (select from author) as "mayWrite"`)
+  select (select id from kept) as id, ${currentModel} as model, exists (select from author) as "mayWrite",
+    exists (select from lost) as "hasLostOriginal"`)
 
 const warningsFor = (
   { config, embedder }: Hub,
