@@ -208,20 +208,33 @@ class Recall:
         self._private(scope, "put", "success", {"entry": entry})
 
     def read(self, key: str, scope: str = "long-term") -> Any:
-        """The value under a key; None when there is none."""
+        """The value under a key; None when there is none. Reading it is a use of it, as finding it is."""
         entry = self._private(scope, "get", "entry", {"key": key})["entry"]
-        return None if entry is None else entry["value"]
+        if entry is None:
+            return None
+        self._touch(scope, [key])
+        return entry["value"]
 
     def find(self, text: str, scope: str = "long-term", limit: int = 10) -> List[Dict[str, Any]]:
         """Entries of one's own that hold the words of a text, best first: ``key``, ``value``, ``tags`` …"""
         found = self._private(scope, "find", "found", {"text": text, "limit": limit})["found"]
-        return [match["entry"] for match in found]
+        entries = [match["entry"] for match in found]
+        if entries:
+            self._touch(scope, [entry["key"] for entry in entries])
+        return entries
 
     def remove(self, key: str, scope: str = "long-term") -> bool:
         """Removes an entry of one's own; whether it was there."""
         return self._private(scope, "remove", "removed", {"key": key})["removed"]
 
     # The wire
+
+    def _touch(self, scope: str, keys: List[str]) -> None:
+        """Says that entries were used, by which those with a ``ttl`` live on. What was read is read, should it fail."""
+        try:
+            self._call("POST", f"private/{_part(scope)}/touch", "success", {"keys": keys})
+        except RecallError:
+            pass
 
     def _private(self, scope: str, operation: str, member: str, body: Dict[str, Any]) -> Dict[str, Any]:
         return self._call("POST", f"private/{_part(scope)}/{operation}", member, body, repeatable=True)

@@ -98,6 +98,17 @@ class OnTheWire(unittest.TestCase):
             Recall(hub.url, KEY).search("a", explain=True)
         self.assertEqual(hub.requests[0][1], "/api/v1/memory/search?q=a&limit=10&explain=true")
 
+    def test_says_that_it_used_what_it_read_and_found(self):
+        entry = {"key": "duty", "value": "Jonas"}
+        with Answers(
+            ok({"entry": entry}), problem(503, "MEMORY_UNAVAILABLE"), ok({"found": [{"entry": entry}]}), ok({"success": True})
+        ) as hub:
+            agent = Recall(hub.url, KEY)
+            self.assertEqual(agent.read("duty", scope="short-term"), "Jonas")
+            self.assertEqual(agent.find("duty", scope="short-term"), [entry])
+        for _, path, _, body in (hub.requests[1], hub.requests[3]):
+            self.assertEqual((path, json.loads(body)), ("/api/v1/private/short-term/touch", {"keys": ["duty"]}))
+
     def test_tries_again_under_the_same_idempotency_key(self):
         with Answers("drop", problem(503, "MEMORY_UNAVAILABLE"), ok({"short_id": "RCL-1"}, 201)) as hub:
             self.assertEqual(Recall(hub.url, KEY).save(MEMORY, ["a", "b"])["short_id"], "RCL-1")
@@ -368,6 +379,7 @@ class OnAHub(unittest.TestCase):
         ada.put("deploy", {"freeze": "Friday"})
         ada.put("duty", "Jonas is on call", scope="short-term", ttl=60)
         self.assertEqual(ada.read("deploy"), {"freeze": "Friday"})
+        self.assertEqual(ada.find("freeze Friday")[0]["accessCount"], 1)
         self.assertEqual([entry["key"] for entry in ada.find("who is on call", scope="short-term")], ["duty"])
         self.assertIsNone(bob.read("deploy"))
         self.assertTrue(ada.remove("deploy"))
