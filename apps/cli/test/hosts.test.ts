@@ -361,6 +361,12 @@ describe('init for hosts', () => {
     expect(read(join(shell.root, '.mine'))).toBe('x')
     await shell.run('uninit')
     expect(existsSync(join(shell.root, '.mine'))).toBe(false)
+    await shell.run('init', '--target', './mine.mjs')
+    appendFileSync(join(shell.root, '.mine'), 'and what a person wrote')
+    expect(await shell.json('uninit', '--target', './mine.mjs')).toMatchObject({
+      hosts: [{ target: 'mine', files: [{ status: 'kept' }] }],
+    })
+    expect(read(join(shell.root, '.mine'))).toBe('xand what a person wrote')
     const { code, err } = await shell.run('init', '--target', 'emacs')
     expect(code).toBe(2)
     expect(err).toContain('claude, codex')
