@@ -138,6 +138,13 @@ describe.each(engines)('who calls the hub on %s', (_, open) => {
       'http://localhost:3000',
     ])
       expect([origin, await ask('http://localhost', { Origin: origin })]).toEqual([origin, 403])
+    const refusal = async (url: string, headers: Record<string, string> = {}): Promise<string> => {
+      const answer = await hub.fetch(new Request(`${url}/api/v1/health`, { headers }))
+      return ((await answer.json()) as { detail: string }).detail
+    }
+    expect(await refusal('http://evil.example')).toContain('set RECALL_HUB_PUBLIC_URL')
+    const fromElsewhere = await refusal('http://localhost', { Origin: 'http://localhost:3000' })
+    expect(fromElsewhere).toContain('RECALL_HUB_ALLOWED_ORIGINS')
     // Its proxy may call it by another name than agents do.
     const named = await openHub(database(), { ...noLimits, publicUrl: 'https://hub.example.org' })
     const Origin = 'https://hub.example.org'

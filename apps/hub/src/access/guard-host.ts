@@ -36,7 +36,9 @@ export function guardHost(config: HubConfig): MiddlewareHandler {
     const isFromHere = origin === undefined || hostOf(origin) === host || hostOf(origin) === own?.host
     if (isOwn && (isFromHere || config.allowedOrigins.includes(origin))) return next()
     throw new MemoryError(
-      `this hub is not reached as ${hostname}, or not from there: set its publicUrl`,
+      isOwn
+        ? `pages of ${origin} may not call this hub: RECALL_HUB_ALLOWED_ORIGINS names those that may`
+        : `this hub is not reached as ${hostname}: set RECALL_HUB_PUBLIC_URL to the address that it has`,
       MemoryErrorCode.FORBIDDEN,
     )
   }

@@ -33,8 +33,8 @@ export async function forgetPrivate(hub: Hub, id: string, decision: Decision): P
     )
   const store = createPostgresStore(database, { tenant: id, timeoutMs: config.databaseTimeoutMs })
   let removed = 0
+  // Once more at the end: a request that was under way may move something out of the archive meanwhile.
   for (const namespace of await namespacesOf(hub, id))
-    // Once more at the end: a request that was under way may move something out of the archive meanwhile.
     for (const scope of memoryScopes)
       for (const shelf of [store, store.cold, store]) removed += await shelf.removeAll({ namespace, scope })
   await call(() =>
