@@ -9,6 +9,7 @@ import type { HubConfig } from './config/config.ts'
 import { createHub } from './create-hub.ts'
 import { examine } from './doctor.ts'
 import { openDatabase, openDependencies } from './open-dependencies.ts'
+import { refuseToReplaceModel } from './pipelines/current-model.ts'
 import { invalidRequest } from './problems.ts'
 import { nameSchema } from './routes/schemas.ts'
 
@@ -64,6 +65,7 @@ export async function reembedAll(config: HubConfig, print: Print): Promise<void>
 export async function maintain(config: HubConfig, print: Print): Promise<void> {
   const { close, ...dependencies } = await openDependencies(config, () => {}, { mustExist: true })
   try {
+    await refuseToReplaceModel(dependencies)
     const hub = await createHub(config, dependencies)
     print(`${JSON.stringify(await hub.maintain())}\n`)
   } finally {

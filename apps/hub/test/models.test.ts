@@ -5,8 +5,13 @@ import { openPostgres } from '@recall/store-postgres/postgres'
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
+import { maintain } from '../src/commands.ts'
+import { parseConfig } from '../src/config/config.ts'
+import { createHub } from '../src/create-hub.ts'
+import { openDependencies } from '../src/open-dependencies.ts'
 import { until } from './processes.ts'
 import { engines, noLimits, openHub, type TestHub } from './support.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 import { useDatabase } from './use-database.ts'
 
 const tags = ['pool', 'orders']
@@ -140,6 +145,24 @@ describe.each(engines)('a hub whose memories are moved to another model on %s', 
   })
 })
 
+it('a command with another model leaves the one of a hub that has no vectors yet', async () => {
+  const dataFolder = temporaryFolder()
+  const own = parseConfig({ dataFolder, embedding: { provider: 'fake' } })
+  const { close, ...dependencies } = await openDependencies(own, () => {})
+  await createHub(own, dependencies)
+  await close()
+  const url = 'http://127.0.0.1:9/v1'
+  const other = parseConfig({
+    dataFolder,
+    embedding: { provider: 'http', url, model: 'other', dimensions: 64 },
+  })
+  await expect(maintain(other, () => {})).rejects.toMatchObject({
+    code: MemoryErrorCode.CONFLICT,
+    message: expect.stringContaining('give it the settings of the hub'),
+  })
+  await maintain(own, () => {})
+})
+
 // server-database.ts says when there is no server.
 it.skipIf(!serverUrl)(
   'a write that waits for the exchange of vectors brings none of the old model',
@@ -171,7 +194,7 @@ it.skipIf(!serverUrl)(
       () =>
         server.database.$count(
           sql`pg_stat_activity`,
-          sql`datname = current_database() and wait_event_type = 'Lock' and query like '%insert into memories%'`,
+          sql`datname = current_database() and wait_event_type = 'Lock' and query like '%with claimed as%'`,
         ),
       (count) => count === 1,
     )

@@ -39,6 +39,24 @@ export async function refuseOtherModels({ database, embedder }: HubParts): Promi
   )
 }
 
+/**
+ * Where no memory has a vector yet, the model is that of the hub that serves: a command with other settings would make it
+ * refuse all searches and writes.
+ *
+ * @throws MemoryError CONFLICT when the memories have another model than the embedder's
+ */
+export async function refuseToReplaceModel({
+  database,
+  embedder,
+}: Pick<HubParts, 'database' | 'embedder'>): Promise<void> {
+  const [known] = await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () => selectModel(database))
+  if (!known?.model || known.model === embedder.model) return
+  throw new MemoryError(
+    `the model of this hub is ${known.model}, and this command is configured for ${embedder.model}: give it the settings of the hub`,
+    MemoryErrorCode.CONFLICT,
+  )
+}
+
 /** Whether this hub's model is still that of the memories. Throws when the database does not answer. */
 export async function hasCurrentModel({
   database,
