@@ -47,6 +47,17 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (engine, o
     expect([(await readBy(cast.ada)).status, (await readBy(cast.thief)).status]).toEqual([404, 200])
   })
 
+  it('are also what its author wrote at the same moment', async () => {
+    const [first, twin] = [await save(cast.thief), await save(cast.thief)]
+    await database().delete(memoryLinks)
+    await database().update(memories).set({ quality: 0, duplicateOf: null })
+    await decide(`quarantine/${first}`)
+    expect(await stateOf(twin)).toEqual([-1, first])
+    expect(await cast.ada.search(lesson('redis'))).toEqual([])
+    await decide(`restore/${first}`)
+    expect((await cast.ada.search(lesson('redis'))).map(({ id }) => id)).toContain(first)
+  })
+
   it('stay copies where their author deletes it at the very moment of repeating it', async () => {
     const first = await save(cast.thief)
     await decide(`quarantine/${first}`)

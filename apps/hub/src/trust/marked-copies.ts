@@ -82,7 +82,7 @@ export async function markTwins(hub: Hub): Promise<void> {
 }
 
 /** Whether a memory is no copy, and neither deleted nor in quarantine. */
-const stands = (memory: string): SQL =>
+export const stands = (memory: string): SQL =>
   sql.raw(`${memory}.duplicate_of is null and ${memory}.quality > -2 and ${memory}.deleted_at is null`)
 
 /** Links copies to what they are copies of, by which they are freed when that is withdrawn. */

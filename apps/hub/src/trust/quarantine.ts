@@ -8,13 +8,16 @@ import { callReferring, changeMemories, rowsAtOnce } from './change-memories.ts'
 import { counts } from './counted.ts'
 import { type Decision, noteDecision } from './decisions.ts'
 import { freeCopies, withdrawn } from './freed-copies.ts'
-import { linkCopies, markCopies, markTwins, standingFor } from './marked-copies.ts'
+import { linkCopies, markCopies, markTwins, standingFor, stands } from './marked-copies.ts'
 import { repeatsHidden } from './originals.ts'
 import { isOfUse } from './promotion.ts'
 
 const oneMore = sql`${agents.quarantines} + 1`
 
-/** Hides one memory from everybody but its author. What repeats it counts as what it says from then on. */
+/**
+ * Hides one memory from everybody but its author, and what that wrote word for word the same at the same moment, when it
+ * was not marked as a copy. What others repeat of it counts as what it says from then on.
+ */
 export async function quarantineMemory(hub: Hub, id: string, decision: Decision): Promise<void> {
   const { database, call, clock } = hub
   const hidden = await call(() =>
@@ -25,6 +28,7 @@ export async function quarantineMemory(hub: Hub, id: string, decision: Decision)
       if ((await lockedQuality(transaction, memory)) <= -2) return memory.id
       await transaction.update(memories).set({ quality: -2 }).where(eq(memories.id, memory.id))
       await transaction.update(agents).set({ quarantines: oneMore }).where(eq(agents.id, agentId))
+      await transaction.execute(markOwnTwins(memory.id))
       return memory.id
     }),
   )
@@ -32,6 +36,17 @@ export async function quarantineMemory(hub: Hub, id: string, decision: Decision)
   const isHidden = sql`id = ${hidden}::uuid and quality <= -2`
   await freeCopies(hub, sql`select id from memories where ${isHidden} or ${repeated}`)
 }
+
+const markOwnTwins = (hidden: string) => sql`
+  with twin as (
+    update memories set duplicate_of = o.id, quality = -1 from memories o
+    where o.id = ${hidden}::uuid and memories.agent_id = o.agent_id and memories.id <> o.id
+      and memories.content = o.content and (memories.created_at, memories.id) > (o.created_at, o.id)
+      and ${stands('memories')}
+    returning memories.id
+  )
+  insert into memory_links (memory_id, related_id, relation, similarity)
+  select id, ${hidden}::uuid, 'duplicate_candidate', 1 from twin on conflict do nothing`
 
 /**
  * Lifts the quarantine of a memory after a contest. It counts like a new memory of its author again, which is a copy of
