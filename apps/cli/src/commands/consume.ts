@@ -8,12 +8,6 @@ import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
 import { createRedaction } from '../terminal/redaction.ts'
 
-/** The same with each of its texts changed. */
-const withTexts = <T extends object>(entry: T, change: (text: string) => string): T =>
-  Object.fromEntries(
-    Object.entries(entry).map(([name, value]) => [name, typeof value === 'string' ? change(value) : value]),
-  ) as T
-
 /** Prints the file of the window and, with `clear`, removes what was printed. */
 export async function consume(
   io: Io,
@@ -26,7 +20,11 @@ export async function consume(
     const { redact, tell } = createRedaction(io)
     if (options.json) {
       const told = {
-        entries: entries.map((entry) => withTexts(entry, redact)),
+        entries: entries.map(({ summary, project, ...entry }) => ({
+          ...entry,
+          summary: redact(summary),
+          ...(project === undefined ? {} : { project: redact(project) }),
+        })),
         ...(notes ? { notes: redact(notes) } : {}),
         cleared: options.clear ?? false,
       }

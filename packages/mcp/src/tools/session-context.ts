@@ -43,7 +43,7 @@ export function addSessionContext(server: McpServer, { memory }: McpOptions): vo
           .map(({ sessionId, date, project, archive, summary }) => ({
             sessionId: asName(sessionId, archive),
             ended: date,
-            ...(project === undefined ? {} : { project: asName(project, archive) }),
+            ...(project === undefined ? {} : { project: asName(withoutSecrets(project), archive) }),
             archive,
             summary: fenceRecalled(beginningOf(withoutSecrets(summary), sessionLength), archive),
           }))
@@ -56,7 +56,7 @@ const nameLength = 200
 
 /** A name without blanks says nothing to an agent; what is longer, or holds some, may be a sentence for it. */
 function asName(text: string, source: string): string {
-  const name = beginningOf(withoutSecrets(text), nameLength)
+  const name = beginningOf(text, nameLength)
   return /\s/.test(name) ? fenceRecalled(name, source) : name
 }
 
