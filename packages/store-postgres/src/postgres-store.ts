@@ -118,14 +118,14 @@ function createShelf(
    * An array is made once: a subquery would be run anew for each entry, its limit with it, where Postgres thinks that
    * there are none.
    */
-  const lockedIn = (place: Place, condition: SQL | undefined, most?: number): SQL | undefined => {
+  const lockedIn = (place: Place, condition: SQL | undefined, most?: number): SQL => {
     const inOrder = database
       .select({ id: entries.id })
       .from(entries)
       .where(and(inPlace(place, shelf), condition))
       .orderBy(entries.id)
     const locked = most === undefined ? inOrder.for('update') : inOrder.limit(most).for('update')
-    return and(inPlace(place, shelf), sql`${entries.id} = any(array(${locked}))`)
+    return sql`${inPlace(place, shelf)} and ${entries.id} = any(array(${locked}))`
   }
 
   const removeIn = async (
