@@ -164,6 +164,7 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
         .returning({ duplicateOf: memories.duplicateOf })
       if (!kept) return false
       await keepLinks(transaction, id, left)
+      // A tombstone has no vector, by which it would be among these.
       if (kept.duplicateOf) {
         const toTombstone = {
           memoryId: id,

@@ -184,9 +184,9 @@ function withoutOurs(
   // A file that this version would not edit: only what stands between marks is known to be ours.
   const known = edit ?? markedBlock(path, '')
   const left = known.remove(text)
-  // Of a file of its own, which somebody changed, there may be no part that is not ours.
-  const isLost = known.own && left === null && known.add(null) !== text
-  if (left !== text && !isLost) return put(path, left ?? whereNothingIsLeft(known, original()), 'edited')
+  // A target may call a whole file its own which a person changed since: what that wrote would be lost.
+  const losesTheirs = known.own && left === null && known.add(null) !== text
+  if (left !== text && !losesTheirs) return put(path, left ?? whereNothingIsLeft(known, original()), 'edited')
   if (!edit) throw new CannotEdit('it was changed since, and what was put into it is not known any more')
   if (!isNoted) return { path, status: 'absent' }
   if (!edit.own) return /recall/i.test(text) ? stillNamed(path) : { path, status: 'absent' }

@@ -28,7 +28,6 @@ const octal = (header: Buffer, from: number, to: number): number =>
 
 /** The sum of all bytes, with blanks in the place of the sum itself. */
 function checksum(header: Buffer): number {
-  let sum = 0
-  for (const [i, byte] of header.entries()) sum += i >= 148 && i < 156 ? 0x20 : byte
-  return sum
+  const plus = (sum: number, byte: number): number => sum + byte
+  return header.subarray(0, 148).reduce(plus, 8 * 0x20) + header.subarray(156).reduce(plus, 0)
 }
