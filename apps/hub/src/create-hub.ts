@@ -96,6 +96,9 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
 
 type App = ReturnType<typeof newRoutes>
 
+/** Each request waits for Redis, which answers within a millisecond or two. */
+const redisTimeoutMs = 50
+
 function compose(
   config: HubConfig,
   { database, embedder, redis, clock = systemClock }: HubDependencies,
@@ -111,7 +114,7 @@ function compose(
     limits: createLimits(config.limits, {
       redis,
       database: config.postgresUrl ? database : undefined,
-      timeoutMs: config.databaseTimeoutMs,
+      timeoutMs: redis ? redisTimeoutMs : config.databaseTimeoutMs,
       // Its message may repeat the statement, and whom that counts.
       onAlone: ({ name }) =>
         log({ level: 'warn', event: 'requests are counted by this process alone', name }),

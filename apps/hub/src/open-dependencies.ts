@@ -105,14 +105,13 @@ function chooseEmbedder({ embedding }: HubConfig): Embedder {
 }
 
 /**
- * By default the driver waits for ever for a Redis that is down or silent, and requests would hang with it. A connection
- * that has gone silent, as when a router forgets it, is made anew.
+ * By default the driver waits for ever for a Redis that is down or silent. A connection that has gone silent, as when a
+ * router forgets it, is made anew.
  */
 function openRedis(url: string, log: Log): Redis {
   const redis = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: 50,
     connectTimeout: 1000,
     socketTimeout: 1000,
     retryStrategy: (attempt) => Math.min(100 * attempt, 2000),

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { type MemoryError, MemoryErrorCode } from '@recall/core'
 import type { Database } from '@recall/store-postgres'
 import type { Redis } from 'ioredis'
@@ -109,6 +110,24 @@ it('counts in Redis where there is one, together with other processes', async ()
   const where = { ...inMemory, redis, database: {} as Database }
   const ask = () => createLimits(registering(twice).limits, where).ofAddress('a')
   expect(await leftAfter(3, ask)).toEqual([1, 0, -1])
+})
+
+it('takes a store for one that answers, when the process itself was too busy to read its answer', async () => {
+  const busyFor = (ms: number) => {
+    const end = performance.now() + ms
+    while (performance.now() < end);
+  }
+  const redis = {
+    defineCommand() {},
+    async rlflxIncr([, , seconds]: string[]) {
+      process.nextTick(busyFor, 40)
+      await stat('.')
+      return [1, Number(seconds) * 1000]
+    },
+  } as unknown as Redis
+  const onAlone = vi.fn()
+  await createLimits(registering(once).limits, { redis, timeoutMs: 5, onAlone }).ofAddress('a')
+  expect(onAlone).not.toHaveBeenCalled()
 })
 
 it('removes no counts from a database by itself', async () => {
