@@ -44,11 +44,14 @@ export function parseTime(value: unknown): number | undefined {
 
 export const printTime = (time: number): string => new Date(time).toISOString()
 
-/** The texts of a list, as people write it: a single one may stand by itself, and YAML takes `2026` for a number. */
+/**
+ * The texts of a list, as people write it: a single one may stand by itself, and YAML takes `2026` for a number and
+ * `true` for a truth.
+ */
 export const stringsOf = (value: unknown): string[] =>
   [value]
     .flat()
-    .filter((item) => typeof item === 'string' || typeof item === 'number')
+    .filter((item) => ['string', 'number', 'boolean'].includes(typeof item))
     .map(String)
 
 /** The units of an entry; an entry without text has none. */

@@ -74,12 +74,14 @@ it('a note reads as it was written: any JSON, key, tags and times', () => {
   )
 })
 
-it('a note may say by hand how long it lives and what its tags are', () => {
+it('a note may say by hand how long it lives, what it is and what its tags are', () => {
   const read = (head: string) => parseNote(`---\n${head}\n---\ntext\n`, 'key', { modified: 1000 })
   expect(read('ttl: 500')).toMatchObject({ ttl: 500, expires: 1500 })
   expect(read('ttl: 500\nexpires: 1970-01-01T00:00:09Z')).toMatchObject({ ttl: 500, expires: 9000 })
   expect(read('tags: work').tags).toEqual(['work'])
-  expect(read('tags: [2026, react, ~]').tags).toEqual(['2026', 'react'])
+  expect(read('tags: [2026, true, react, ~]').tags).toEqual(['2026', 'true', 'react'])
+  expect(read('type: 5').type).toBe('5')
+  expect(read('type: {}').type).toBe(null)
   expect(read('tags:').tags).toEqual([])
 })
 

@@ -77,7 +77,7 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
   return {
     key,
     ...(fields.key === key ? {} : { named: true }),
-    type: typeof fields.type === 'string' ? fields.type : null,
+    type: stringsOf(fields.type)[0] ?? null,
     tags: stringsOf(fields.tags),
     value,
     text,
