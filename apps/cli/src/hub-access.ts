@@ -47,7 +47,7 @@ export function findHubAccess(io: Io, options: HubAccessOptions): FoundAccess {
       )
     const url = options.url ?? address
     if (url) return { url, apiKey: key, keyFile: null }
-    throw new UsageError('no address of a hub: set RECALL_API_URL beside RECALL_API_KEY, or give --url')
+    throw new UsageError('no address of a hub: set RECALL_API_URL beside RECALL_API_KEY')
   }
   // A file that was named determines the hub, whatever the environment says.
   const wanted = options.url ?? (options.keyFile ? undefined : address)
@@ -55,7 +55,7 @@ export function findHubAccess(io: Io, options: HubAccessOptions): FoundAccess {
   if (file && (!wanted || sameHub(wanted, file.url))) return { ...file, keyFile: path }
   if (file) {
     throw new UsageError(
-      `${path} holds the key of an agent on ${file.url}: name the --key-file for ${wanted}${options.url ? '' : ', or change RECALL_API_URL'}`,
+      `${path} holds the key of an agent on ${file.url}: ${options.url ? `name the --key-file for ${wanted}` : `set RECALL_API_KEY for ${wanted}, or change RECALL_API_URL`}`,
     )
   }
   throw new UsageError(

@@ -174,7 +174,7 @@ describe('recall hub', () => {
       createShell(ada.root, null, { RECALL_API_URL: address }).run('hub', 'whoami', ...options)
     expect(await whoami('http://127.0.0.1:1')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('name the --key-file for http://127.0.0.1:1, or change RECALL_API_URL'),
+      err: expect.stringContaining('set RECALL_API_KEY for http://127.0.0.1:1, or change RECALL_API_URL'),
     })
     expect((await whoami(`${url}/`)).out).toBe(`ada on ${url}\n`)
     expect((await whoami('')).out).toBe(`ada on ${url}\n`)
