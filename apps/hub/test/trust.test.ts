@@ -111,22 +111,25 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(vouched.map(({ voucherId }) => voucherId).sort()).toEqual([one.id, two.id].sort())
   })
 
-  it('an author whose trust was taken writes nothing good, also where another process has not heard of it', async () => {
-    const [hub, other] = [await withTrust({}), await withTrust({})]
-    const [admin, author] = [await hub.agent('admin', 2), await hub.agent('author', 1)]
-    const save = async (subject: string) => {
-      const body = { content: lesson(subject), tags: ['pool', 'orders'] }
-      const answer = await other.request('POST', '/api/v1/memory', { key: author.key, body })
-      const { id } = (await answer.json()) as { id: string }
-      const [row] = await database().select().from(memories).where(eq(memories.id, id))
-      return row?.quality
-    }
-    expect(await save('redis')).toBe(0)
-    const request = { key: admin.key, body: { trust_level: 0 } }
-    const set = await hub.request('POST', `/api/v1/admin/agents/${author.id}/trust`, request)
-    expect(set.status).toBe(200)
-    expect(await save('kafka')).toBe(-1)
-  })
+  it.each([{ from: 1, to: 0, qualities: [0, -1] } as const, { from: 0, to: 1, qualities: [-1, 0] } as const])(
+    'an author set to $to writes as one of that trust, also where another process has not heard of it',
+    async ({ from, to, qualities }) => {
+      const [hub, other] = [await withTrust({}), await withTrust({})]
+      const [admin, author] = [await hub.agent('admin', 2), await hub.agent('author', from)]
+      const save = async (subject: string) => {
+        const body = { content: lesson(subject), tags: ['pool', 'orders'] }
+        const answer = await other.request('POST', '/api/v1/memory', { key: author.key, body })
+        const { id } = (await answer.json()) as { id: string }
+        const [row] = await database().select().from(memories).where(eq(memories.id, id))
+        return row?.quality
+      }
+      const before = await save('redis')
+      const request = { key: admin.key, body: { trust_level: to } }
+      const set = await hub.request('POST', `/api/v1/admin/agents/${author.id}/trust`, request)
+      expect(set.status).toBe(200)
+      expect([before, await save('kafka')]).toEqual(qualities)
+    },
+  )
 
   it('administrators see who spoke for whom, and whether those are trusted still', async () => {
     hub = await withTrust({ usefulMemories: 1 })

@@ -1,10 +1,10 @@
 import { isMemoryError, type MemoryError, MemoryErrorCode } from '@recall/core'
-import { agents, memories, memoryLinks, rowsOf } from '@recall/store-postgres'
+import { memories, memoryLinks, rowsOf } from '@recall/store-postgres'
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
-import { tierOf } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import type { Log } from '../log.ts'
 import { freeCopiesOfCopies } from '../trust/marked-copies.ts'
+import { isTrusted } from '../trust/originals.ts'
 import { currentModel } from './current-model.ts'
 import { embedText } from './embed.ts'
 import { judgeMemory, keepLinks, lockLinked, markLaterCopies } from './judge-memory.ts'
@@ -123,11 +123,7 @@ const pause = (attempts: SQL): SQL =>
 async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting): Promise<boolean> {
   const { database, call, embedder } = hub
   const vector = await embedText(hub, content, 'document')
-  const [author] = await call(() =>
-    database.select({ trustLevel: agents.trustLevel }).from(agents).where(eq(agents.id, agentId)),
-  )
-  const tier = tierOf(author?.trustLevel ?? 0)
-  const { links, values } = await judgeMemory(hub, { id: agentId, tier }, content, vector, { id, createdAt })
+  const { links, values } = await judgeMemory(hub, agentId, content, vector, { id, createdAt })
   const isKept = await call(() =>
     database.transaction(async (transaction) => {
       const left = await lockLinked(transaction, links)
@@ -148,8 +144,8 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
           // A memory that was put in quarantine meanwhile stays there.
           quality: sql`case
             when ${memories.quality} <= -2 then ${memories.quality}
-            when ${original} is not null then -1
-            else ${values.quality}::smallint end`,
+            when ${original} is null and ${isTrusted(sql`${agentId}::uuid`)} then ${values.quality}::smallint
+            else -1 end`,
           embeddingModel: embedder.model,
           embedAfter: null,
         })

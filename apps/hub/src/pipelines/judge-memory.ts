@@ -1,10 +1,9 @@
 import { mayBeCut } from '@recall/core'
 import { type Database, memories, memoryLinks } from '@recall/store-postgres'
 import { and, eq, gt, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
-import type { Principal } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import { templateCopies } from '../trust/freed-copies.ts'
-import { isHidden, isOriginalForOthers, mayBeOriginal } from '../trust/originals.ts'
+import { isHidden, isOriginalForOthers, isTrusted, mayBeOriginal } from '../trust/originals.ts'
 import { type NearMemory, nearestMemories, visible } from './nearest.ts'
 import { sharedWords } from './shared-words.ts'
 
@@ -32,27 +31,21 @@ export interface Stored {
 
 /**
  * Judges a memory by its vector: its neighbours, its links, those that its author may know of, and its first quality, if
- * it is no copy. Of two that say the same the later one is the copy, and of low signal, unless the other one is deleted
- * before this one is stored.
+ * it is no copy and its author is trusted when it is kept. Of two that say the same the later one is the copy, and of
+ * low signal, unless the other one is deleted before this one is stored.
  *
  * @param content what the vector was made of
  */
-export async function judgeMemory(
-  hub: Hub,
-  author: Pick<Principal, 'id' | 'tier'>,
-  content: string,
-  vector: number[],
-  self?: Stored,
-) {
-  const { links, around } = await linksOf(hub, author.id, content, vector, self)
+export async function judgeMemory(hub: Hub, agent: string, content: string, vector: number[], self?: Stored) {
+  const { links, around } = await linksOf(hub, agent, content, vector, self)
   const near = links.map(({ memory }) => memory)
   const repeated = links.filter((link) => isCopy(hub, link) && !link.isLater).map(({ memory }) => memory.id)
   const [duplicateOf, shown] = await Promise.all([
-    originalAmong(hub, author, repeated),
-    shownTo(hub, author, links),
+    originalAmong(hub, agent, repeated),
+    shownTo(hub, agent, links),
   ])
-  const quality = author.tier === 'unverified' || isTemplate(hub, author, near) ? -1 : 0
-  const crowded = isCrowd(hub, author, around)
+  const quality = isTemplate(hub, agent, near) ? -1 : 0
+  const crowded = isCrowd(hub, agent, around)
   return { links, shown, values: { embedding: vector, quality, crowded, duplicateOf } }
 }
 
@@ -81,12 +74,12 @@ export async function linksOf(
 /** Those links that an author may know of: what repeats what is hidden is linked like any other, and hidden as well. */
 async function shownTo(
   { database, call }: Hub,
-  author: Pick<Principal, 'id'>,
+  agent: string,
   links: readonly Link[],
 ): Promise<readonly Link[]> {
   const copies = links
     .map(({ memory }) => memory)
-    .filter((memory) => memory.duplicateOf && memory.agentId !== author.id)
+    .filter((memory) => memory.duplicateOf && memory.agentId !== agent)
   if (copies.length === 0) return links
   const ids = copies.map(({ id }) => id)
   const hidden = await call(() =>
@@ -104,13 +97,15 @@ async function shownTo(
  */
 async function originalAmong(
   { database, call }: Hub,
-  author: Pick<Principal, 'id' | 'tier'>,
+  agent: string,
   repeated: readonly string[],
 ): Promise<string | null> {
   if (repeated.length === 0) return null
-  const isTrusted = sql`${author.tier !== 'unverified'}::boolean`
-  const isOwn = eq(memories.agentId, author.id)
-  const counts = and(isNull(memories.duplicateOf), or(isOwn, isOriginalForOthers('memories', isTrusted)))
+  const isOwn = eq(memories.agentId, agent)
+  const counts = and(
+    isNull(memories.duplicateOf),
+    or(isOwn, isOriginalForOthers('memories', isTrusted(sql`${agent}::uuid`))),
+  )
   const [original] = await call(() =>
     database
       .select({ id: memories.id })
@@ -201,15 +196,15 @@ const relationOf = ({ config }: Hub, { similarity }: NearMemory): 'duplicate_can
   similarity >= config.thresholds.duplicate ? 'duplicate_candidate' : 'similar'
 
 /** Whether the agent has posted nearly the same many times: that does not make it more true. */
-const isTemplate = ({ config }: Hub, author: Pick<Principal, 'id'>, near: readonly NearMemory[]): boolean =>
-  near.filter(({ agentId, similarity }) => agentId === author.id && similarity >= config.thresholds.duplicate)
+const isTemplate = ({ config }: Hub, agent: string, near: readonly NearMemory[]): boolean =>
+  near.filter(({ agentId, similarity }) => agentId === agent && similarity >= config.thresholds.duplicate)
     .length >= templateCopies
 
 /**
  * Whether several other agents said nearly the same: it is a flood or well known, and needs no place as a discovery.
  */
-const isCrowd = ({ config }: Hub, author: Pick<Principal, 'id'>, around: readonly NearMemory[]): boolean =>
+const isCrowd = ({ config }: Hub, agent: string, around: readonly NearMemory[]): boolean =>
   around.filter(
     ({ agentId, quality, similarity }) =>
-      quality < 0 && agentId !== author.id && similarity >= config.thresholds.crowd,
+      quality < 0 && agentId !== agent && similarity >= config.thresholds.crowd,
   ).length >= othersInCrowd

@@ -75,7 +75,7 @@ export async function writeMemory(
   const vector = await embedText(hub, content, 'document')
   // At the same moment none of several equal ones would be a copy. An advisory lock, for the hubs of other processes as
   // well, would take a round trip of every write.
-  return inTurn(database, content, () => store(() => judgeMemory(hub, author, content, vector)))
+  return inTurn(database, content, () => store(() => judgeMemory(hub, author.id, content, vector)))
 }
 
 type Judgement = Awaited<ReturnType<typeof judgeMemory>>

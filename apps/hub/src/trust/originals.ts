@@ -22,19 +22,25 @@ const isUnproven = (memory: string): SQL =>
     and exists (select from agents a where a.id = ${memory}.agent_id and a.trust_level = 0))`)
 
 /**
+ * Condition: an agent is trusted at this moment, whatever it was when it signed in.
+ *
+ * @param agent its id, as an expression
+ */
+export const isTrusted = (agent: SQL): SQL =>
+  sql`exists (select from agents a where a.id = ${agent} and a.trust_level > 0)`
+
+/**
  * Condition on a memory that was there before: what others say may be a copy of it. A newcomer makes no copy of what a
  * trusted agent says by having said it first, or it could hide what is likely to be said, or to be said again.
  *
- * @param isTrusted condition: who said it later is trusted
+ * @param isByTrusted condition: who said it later is trusted
  */
-export const isOriginalForOthers = (memory: string, isTrusted: SQL): SQL =>
-  sql`(not ${repeatsHidden(memory)} and not (${isUnproven(memory)} and ${isTrusted}))`
+export const isOriginalForOthers = (memory: string, isByTrusted: SQL): SQL =>
+  sql`(not ${repeatsHidden(memory)} and not (${isUnproven(memory)} and ${isByTrusted}))`
 
 /** Condition on two memories: the second may be a copy of the first, as far as their authors go. */
 export const mayBeOriginal = (memory: string, copy: string): SQL => {
-  const isTrusted = sql.raw(
-    `exists (select from agents a where a.id = ${copy}.agent_id and a.trust_level > 0)`,
-  )
+  const isByTrusted = isTrusted(sql.raw(`${copy}.agent_id`))
   const isOwn = sql.raw(`${memory}.agent_id = ${copy}.agent_id`)
-  return sql`(${isOwn} or ${isOriginalForOthers(memory, isTrusted)})`
+  return sql`(${isOwn} or ${isOriginalForOthers(memory, isByTrusted)})`
 }
