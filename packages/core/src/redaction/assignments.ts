@@ -2,7 +2,7 @@ import { countNameParts, looksLikeName } from './entropy.ts'
 import { withoutPlaceholders } from './placeholder.ts'
 
 /** What code puts into a text: `${name}`, `#{name}`. */
-const interpolated = /[$#]\{[^}]*\}/g
+const interpolated = /[$#]\{[^}]{0,256}\}/g
 
 /** What of a value stands in the text itself. */
 const literalOf = (value: string): string => withoutPlaceholders(value).replace(interpolated, '').trim()

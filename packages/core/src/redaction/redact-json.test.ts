@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { processorTime } from '../../test/processor-time.ts'
 import { fill } from '../../test/secret-samples.ts'
 import { redactJson, redactText } from './redact.ts'
 
@@ -225,6 +226,28 @@ describe('redactJson', () => {
   it('keeps a member named __proto__ a member', () => {
     const value = JSON.parse('{"__proto__": {"password": "hunter2hunter2"}}')
     expect(JSON.stringify(redactJson(value).value)).toBe('{"__proto__":{"password":"[redacted:password]"}}')
+  })
+
+  it.each([
+    'password',
+    'token',
+    'pass',
+    'DB_PASS',
+    'cookie',
+    '_auth',
+    'recovery_codes',
+    'mnemonic',
+    'smtp_pass',
+  ])('takes time in proportion to the length of a hostile value of %s', (name) => {
+    for (const piece of ['${', '#{', '{a}{', '^', '[a(', '\\', 'a1b2-', 'abcd ', 'a=', '[redacted:']) {
+      const time = (length: number): number => {
+        const value = { [name]: piece.repeat(length / piece.length) }
+        return processorTime(() => redactJson(value))
+      }
+      time(2000)
+      // Quadratic time would multiply by 64.
+      expect(time(80_000) / Math.max(time(10_000), 500), piece).toBeLessThan(40)
+    }
   })
 
   it('changes nothing in a value that it has redacted, and nothing but strings', () => {
