@@ -31,6 +31,20 @@ const closingQuotes: Record<string, string> = {
   '‘': '’',
 }
 
+/** What a literal in code has before its last opening quote, `b"…"`, `@"…"`, `"""…"""`, or Markdown before a quoted one. */
+const beforeQuote = /(?:[bruf]{1,2}|[@$]{1,2}|L|\*{1,3})?(?:""(?="[^"])|''(?='[^']))?(?=["'`])/iy
+
+function literalStart(text: string, at: number): number {
+  beforeQuote.lastIndex = at
+  return at + (beforeQuote.exec(text)?.[0].length ?? 0)
+}
+
+/** Length of what makes a value without quotes stand out in Markdown, at its beginning and again at its end. */
+function emphasisOf(text: string, start: number, end: number): number {
+  const marks = /^(?:\*{1,3}|__)(?=[^\s*_])/.exec(text.slice(start, start + 4))?.[0] ?? ''
+  return end - start > 2 * marks.length && text.endsWith(marks, end) ? marks.length : 0
+}
+
 function bareEnd(text: string, start: number): number {
   for (let at = start; ; at++) {
     bareRun.lastIndex = at
@@ -53,18 +67,20 @@ export function assignedReader(text: string): (at: number) => Assigned | undefin
     return run.end
   }
   return (at) => {
-    let start = at
+    let start = literalStart(text, at)
+    const opening = start
     while (text[start] === '\\') start++
     const closing = closingQuotes[text[start] ?? '']
     if (closing !== undefined) {
-      const end = endOfQuoted(text, start + 1, closing, start - at)
+      const end = endOfQuoted(text, start + 1, closing, start - opening)
       if (end !== undefined) return { start: start + 1, end, quoted: true }
       start++
     }
     const end = endOfRun(start)
     if (end === start) return undefined
     const ending = /[).:]{1,2}$/.exec(text.slice(Math.max(start, end - 2), end))?.[0].length ?? 0
-    return { start, end: end - ending, quoted: false, run: run.end }
+    const marks = emphasisOf(text, start, end - ending)
+    return { start: start + marks, end: end - ending - marks, quoted: false, run: run.end }
   }
 }
 
@@ -136,8 +152,13 @@ const standIns = [
   /^!(?:vault|secret|env|ref|sub|getatt)$/i,
   // The name of what is kept at Amazon.
   /^arn:[a-z-]+:/,
-  // An address, also without its scheme.
+  // {name}{suffix}, ^[a-z]+$
+  /^(?:(?:\{[^{}\s]{1,80}\}){1,20}|\^.*\$)$/,
+  // An address, also without its scheme, or a place in a page.
   /^(?:[a-z][a-z0-9+.-]{1,20}:)?\/\//i,
+  /^#[a-z]+(?:-[a-z]+)*$/,
+  // The version of a package, or where it is from.
+  /^(?:[~^<>=v ]{0,3}\d+(?:\.(?:\d+|x|\*)){1,3}(?:[+-][\w.]+)?|(?:workspace|npm|github|file|link|catalog):\S*)$/,
 ]
 
 const isStandIn = (value: string): boolean =>

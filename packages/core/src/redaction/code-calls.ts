@@ -20,15 +20,16 @@ const takesPassword =
 /** Takes a key behind what it signs or encrypts. */
 const takesKey = 'jwt\\.(?:sign|verify|encode|decode)|create(?:hmac|cipheriv|decipheriv)|aes\\.(?:en|de)crypt'
 /** Takes a name and its value, a name and the value where none is set, or a field and what to type there. */
-const takesNamed = 'getenv|(?:\\.|->)(?:get|fetch|set|put|setdefault|get_?or_?default|fill|type|setvalue)'
+const takesNamed =
+  '(?:get|set|put)_?env|(?:\\.|->)(?:get|fetch|set|put|setdefault|get_?or_?default|fill|type|setvalue|(?:set_?)?(?:request_?)?header|append|add|add_?header)'
 /** Types into the field that it is a method of. */
 const typesInto = '(?:fill|type|send_?keys|press_?sequentially|set_?value|type_?text)'
 const fallsBack = '(?:["\'`\\])]{0,4}[ \\t]{0,4}(?:\\|\\||\\?\\?|\\?:)|["\']\\)[ \\t]or)[ \\t]{0,4}(?=["\'`])'
 
 const passwordNames = '(?:pass(?:word|wd|phrase)|pwd)'
-const tokenNames = '(?:secret|token|api[_-]?key|(?:access|secret|private)[_-]?key)'
+const tokenNames = '(?:secret|token|authorization|api[_-]?key|(?:access|secret|private)[_-]?key)'
 const passwordGate = ['pass', 'pwd']
-const tokenGate = ['secret', 'token', 'key']
+const tokenGate = ['secret', 'token', 'key', 'authorization']
 
 /** The name of a secret as the first argument, or within it as where a field is looked for by its label. */
 const named = (names: string): RegExp =>

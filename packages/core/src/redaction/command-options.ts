@@ -46,8 +46,8 @@ export const commandOptions: readonly CommandOption[] = [
   { commands: ['consul kv put', 'etcdctl put'], option: `[\\w/.-]{0,128}(?:password|passwd|secret|token|api[_-]?key)${gap}` },
 ]
 
-/** What stands before the option in the line of the command; the line may go on after a backslash. */
-const before = '(?:[^\\n|;&]|(?<=\\\\)\\n){0,120}?[ \\t]'
+/** What stands before the option in the line of the command; the line may go on after a backslash, or a backtick in PowerShell. */
+const before = '(?:[^\\n|;&]|(?<=[\\\\`]\\r?)\\n){0,120}?[ \\t]'
 
 /** From the name of a command to the password that it is told. */
 export function toPassword({ commands, option }: CommandOption): RegExp {

@@ -20,9 +20,20 @@ const foreignTokens = 'токен|令牌|密钥|トークン|토큰'
 /** With words for any key, which as the name of a member tell of no secret. */
 const foreignNames = `${foreignPasswords}|${foreignTokens}|ключ|clave`
 const suffix = '(?:s|[_-]?(?:value|prod|production|dev|staging|test|live|base64|b64|\\d{1,3}))?'
-/** From the name to its value: `=`, `:`, `=>`, `→`, `":`, `"] =`, `: str =`, and their full-width twins. */
+/** Ends or begins what stands out, in Markdown and in HTML: a name, a name with its colon, a value. */
+const emphasis = '(?:[*_]{1,3}|</?(?:b|strong|em|i|u|code|kbd|span|label)>)'
+const nameEnd = `(?:\\\\{0,3}["'\`])?${emphasis}?`
+/** What code makes a value of from a literal. */
+const wrapped =
+  '(?:new[ \\t])?(?:Secret(?:Str|Bytes|String)?(?:::(?:new|from))?|String(?:::from)?|bytes|Some)\\((?=b?["\'])'
+/**
+ * From the name to its value: `=`, `:`, `=>`, `→`, `":`, `:**`, `"] =`, `[32] =`, `: str =`, `<-` of R, and full-width
+ * twins. A literal may stand on the next line, or in the type that hides it.
+ */
 const assigns =
-  '(?:\\\\{0,3}["\'`])?\\]?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=(?=[ \\t]{0,8}[^\\s=])|:=|=>|->(?=[ \\t])|={1,3}|[:：＝→⇒])[ \\t]{0,40}(?:!(?:unsafe|!str)[ \\t]{1,4})?'
+  `${nameEnd}(?:\\[\\d{0,6}\\]|\\])?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=(?=[ \\t]{0,8}[^\\s=])|:=|=>|->(?=[ \\t])|<-(?=[ \\t]{0,4}["'])|={1,3}|[:：＝→⇒])` +
+  `(?:${emphasis}(?=[ \\t"'\`]|<|[^\\s*_]))?[ \\t\\u00a0]{0,40}(?:</?(?:b|strong|em|i|code)>)?` +
+  `(?:!(?:unsafe|!str)[ \\t]{1,4}|&[\\w-]{1,40}[ \\t]{1,4}|\\r?\\n[ \\t]{1,40}(?=["'])|${wrapped})?`
 /**
  * From the name to its value where both are members, `name: PASSWORD`, `value: …`, and the same in JSON and XML; or
  * where the value is a member of what has the name, `"password": {"value": …}`; or its default in Terraform.
@@ -31,7 +42,7 @@ const toValue =
   '["\'`]?[ \\t]{0,4}(?:,|:[ \\t]{0,4}\\{)?[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,40})?["\'`]?\\b[vV]alue["\'`]?[ \\t]{0,4}[:=][ \\t]{0,4}|"[ \\t]{1,4}\\{[^{}]{0,400}?\\bdefault[ \\t]{0,16}=[ \\t]{0,4}'
 /** From the name to the content of an element that has it, as in Android's resources and the property lists of Apple. */
 const toContent =
-  '(?<=<(?:string|entry|property|param|setting|value|prop)[ \\t][^<>\\n]{0,80}(?:name|key)="[^"<>\\n]{1,80})"[^<>\\n]{0,80}>|(?<=<key>[^<>\\n]{1,80})</key>\\s{0,40}<string>'
+  '(?<=<(?:string|entry|property|param|setting|value|prop)[ \\t][^<>\\n]{0,80}(?:name|key)="[^"<>\\n]{1,80})"[^<>\\n]{0,80}>|(?<=<key>[^<>\\n]{1,80})</key>\\s{0,40}<string>|:?</(?:t[dh]|dt)>\\s{0,40}<(?:td|dd)[^<>\\n]{0,80}>(?:<(?:b|code|strong)>)?'
 /** From the name to a block of YAML, or to the text of a here-document. */
 const toBlock =
   '["\'`]?[ \\t]{0,4}(?::[ \\t]{0,4}[|>][+-]?[ \\t]{0,4}\\r?\\n[ \\t]{1,40}|[:=][ \\t]{0,4}<<[-~]?["\']?\\w{1,32}["\']?\\r?\\n[ \\t]{0,40})'
@@ -107,8 +118,8 @@ const holdSession = (pairs: string): boolean =>
 
 /** Names whose values are random but public. */
 const publicWord =
-  /(?:^|[^A-Za-z])(?:id|ids|uuid|guid|hash|digest|checksum|etag|cursor|sha|integrity|ref|nonce|fingerprint|list)["'`\]\s\\]*$/i
-const publicEnding = /[a-z](?:Id|Ids|Hash|Digest|Ref)["'`\]\s\\]*$/
+  /(?:^|[^A-Za-z])(?:id|ids|uuid|guid|hash|digest|checksum|etag|cursor|sha-?\d{0,3}|h1|pub(?:lic)?[ _-]?keys?\d{0,4}|site[ _-]?key|ray|integrity|ref|nonce|fingerprint|list)["'`\]\s\\]*$/i
+const publicEnding = /[a-z](?:Id|Ids|Hash|Digest|Ref|PublicKey)["'`\]\s\\]*$/
 export const isPublicName = (name: string): boolean => publicWord.test(name) || publicEnding.test(name)
 
 /** Tokens that are not credentials, such as page tokens and tokens of a language model's vocabulary. */
@@ -123,6 +134,8 @@ const harmlessKey =
 // biome-ignore format: a table, one way a row
 export const ofCommands: readonly Detector[] = [
   { kind: 'basic-auth', gate: ['curl', 'wget', '--user', '--auth'], pattern: /(?<![\w-])(?:-u|--(?:proxy-)?user|--auth)[ =]["']?[^\s:"'[]{1,128}:(?<secret>[^\s"'[]{3,256})/gd, accept: isAccountPassword },
+  { kind: 'basic-auth', gate: ['curl'], pattern: /curl(?:[^\n|;&]|(?<=[\\`]\r?)\n){0,200}?[ \t]-[A-Za-z]{0,6}[ux][ =]?["']?[^\s:"'[@/]{1,128}:(?<secret>[^\s"'[]{3,256})/gd, accept: isAccountPassword },
+  { kind: 'basic-auth', gate: ['curl'], pattern: /curl(?:[^\n|;&]|(?<=[\\`]\r?)\n){0,200}?[ \t]-[A-Za-z]{0,6}u[ =]?["']?(?<secret>[\w.-]{16,256}):(?=["'\s]|$)/gd, accept: unlikeName },
   { kind: 'cookie', gate: ['curl'], pattern: new RegExp(`[ \\t](?:-b|--cookie)[ \\t=]{1,4}["']?(?<secret>${cookies})`, 'gd'), accept: holdSession },
   ...commandOptions.map((each) => ({ kind: 'password', gate: each.commands, pattern: toPassword(each), follows: isPassword })),
   { kind: 'password', gate: ['--from-literal'], pattern: /(?<=create secret[^|;&]{0,512})--from-literal[ \t=]{1,4}["']?[^\s"'=]{1,128}=/g, follows: isPassword },
@@ -137,8 +150,12 @@ export const detectors: readonly Detector[] = [
   { kind: 'url-credentials', gate: ['://'], pattern: /https?:\/\/(?!localhost:)[^\s:/?#@."'`<>[\]]{1,128}:(?<secret>[^\s?#"'`<>]{1,256})@(?=[\w.[-])/gid, accept: isWebPassword },
   { kind: 'url-credentials', gate: ['x-oauth-basic@'], pattern: /:\/\/(?<secret>[^\s:/@"'`<>[\]]{1,256}):x-oauth-basic@/gd },
   { kind: 'url-credentials', gate: ['://'], pattern: /:\/\/(?<secret>[\w-]{16,256})@(?=[\w.[-])/gd, accept: unlikeName },
+  { kind: 'url-credentials', gate: ['@tcp(', '@unix(', '@udp('], pattern: /[\w.-]{1,64}:(?<secret>[^\s"'`@]{1,256})@(?:tcp|unix|udp)\(/gd, accept: isUrlPassword },
+  { kind: 'url-credentials', gate: [':thin:'], pattern: /:thin:[^\s/@"']{1,64}\/(?<secret>[^\s@"']{1,128})@/gd, accept: isUrlPassword },
+  { kind: 'password', gate: ['pwd={', 'password={'], pattern: /;[ ]?(?:pwd|password)=\{(?<secret>[^{}\n]{6,128})\}/gid, accept: unlikeName },
+  { kind: 'password', gate: ['neo4j_auth'], pattern: new RegExp(`neo4j_auth(?:${assigns})["']?\\w{1,64}/`, 'gi'), follows: isGiven },
   { kind: 'bearer', gate: ['bearer'], pattern: /(?<![A-Za-z])bearer[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{16,65536})/gid, accept: isLongOrUnlikeName },
-  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: /(?:\bENV|\bsetx)[ \t]{1,4}\w{0,40}(?:key|token|secret)[ \t]{1,4}/gi, follows: isToken },
+  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: /(?:\bENV|\bsetx|\bsetenv|\bset[ \t]-[gxUL]{1,4})[ \t]{1,4}\w{0,40}(?:key|token|secret)[ \t]{1,4}/gi, follows: isToken },
   { kind: 'bearer', gate: ['authorization'], pattern: new RegExp(`authorization(?:${assigns})\\\\{0,3}["'\`]?bearer[ \\t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{6,65536})`, 'gid'), accept: unlikeName },
   { kind: 'basic-auth', gate: ['basic'], pattern: /(?<![A-Za-z])basic[ \t]{1,4}(?<secret>[A-Za-z0-9+/_-]{10,65536}={0,2})/gid, accept: isBasicCredential },
   { kind: 'basic-auth', gate: ['auth'], pattern: new RegExp(`(?<![A-Za-z])auth(?:${assigns})\\\\{0,3}["'\`]?(?<secret>[A-Za-z0-9+/_-]{8,65536}={0,2})`, 'gid'), accept: isBasicCredential },
@@ -165,8 +182,8 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)[ \t]{0,4}[:=][ \t]{0,4}(?=[\w!#$%&*+?@^~-]{6,128}(?:[\s,;.]|$))/gi, follows: isUnlikeName },
   { kind: 'password', gate: [':5432:', ':5433:', ':6432:', ':*:'], pattern: /^(?:[\w.-]{1,255}|\*):(?:\d{4,5}|\*):(?:[\w-]{1,63}|\*):[\w.@-]{1,63}:(?<secret>\S{3,256})$/gmd },
   { kind: 'password', gate: ['pw'], pattern: /(?<![\w-])pw[ \t]{0,4}:[ \t]{1,4}(?=\S{6,128}[ \t]{0,4}\r?$)/gim, follows: isShortPassword },
-  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})["'\`]?(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was):?)[ \\t]{1,4}(?<secret>\\d{6,16})${endOfNumber}`, 'gid') },
-  { kind: 'pin', gate: ['pin'], pattern: new RegExp(`(?<![\\w.-])pin(?:[ _-]?(?:code|number))?(?:[ \\t](?:for|of|to)[ \\t]${fewWords}?)?(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was|lautet|ist|est|es):?)[ \\t]{1,4}(?!(?:19|20)\\d{6})(?<secret>\\d{4,8})${endOfNumber}`, 'gid') },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})${nameEnd}(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was):?)${emphasis}?[ \\t]{1,4}(?<secret>\\d{6,16})${endOfNumber}`, 'gid') },
+  { kind: 'pin', gate: ['pin'], pattern: new RegExp(`(?<![\\w.-])pin(?:[ _-]?(?:code|number))?(?:[ \\t](?:for|of|to)[ \\t]${fewWords}?)?${emphasis}?(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was|lautet|ist|est|es):?)${emphasis}?[ \\t]{1,4}(?!(?:19|20)\\d{6})(?<secret>\\d{4,8})${endOfNumber}`, 'gid') },
   { kind: 'recovery-code', gate: ['codes'], pattern: new RegExp(`${recoveryNames}["'\`]?[^\\n:=]{0,40}[:=\\n][\\s,"'\`[*•-]{0,12}(?:1[.)][ \\t]{0,4})?(?<secret>${recoveryCode}(?:[\\s,;"'\`*•-]{1,12}(?:\\d{1,2}[.)][ \\t]{0,4})?${recoveryCode}){0,31})`, 'gid') },
   { kind: 'recovery-code', gate: ['code'], pattern: new RegExp(`${recoveryName}(?:${assigns}|[ \\t]is:?[ \\t]{1,4})["'\`]?(?<secret>(?=[a-z-]{0,12}\\d)[a-z0-9]{4,6}(?:-[a-z0-9]{4,6}){1,3})(?![\\w-])`, 'gid') },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:pass(?:word|wd)?|pwd)(?:${assigns}|[ \\t]is:?[ \\t]{1,4})\\\\{0,3}["'\`]?(?<secret>${appPassword})(?![ \\w])`, 'gid') },
@@ -175,28 +192,28 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: accountGate, pattern: new RegExp(`(?:${account})[ \\t]{1,4}(?:(?:is|are|with|as|using|via):?[ \\t]{1,4})?${ofAccount}`, 'gi'), follows: isUnlikeName },
   { kind: 'password', gate: ['_PASS', '_PW'], pattern: new RegExp(`_(?:PASS|PW)(?:${toValue}|${assigns})`, 'g'), follows: isPassword },
   { kind: 'password', gate: ['pass'], pattern: new RegExp(`pass(?<=(?:${accounts})[_-]?pass)(?:${toValue}|${assigns})`, 'gi'), follows: isPassword },
-  { kind: 'password', gate: ['pass', 'pwd'], pattern: /(?:\bENV|\bsetx)[ \t]{1,4}\w{0,40}(?:pass(?:word|wd)?|pwd)[ \t]{1,4}/gi, follows: isPassword },
-  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})["'\`]?(?:[^"'\`=:.;\\n]|\\.(?! )){0,60}?[ \\t](?:is|was|equals)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: /(?:\bENV|\bsetx|\bsetenv|\bset[ \t]-[gxUL]{1,4})[ \t]{1,4}\w{0,40}(?:pass(?:word|wd)?|pwd)[ \t]{1,4}/gi, follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})["'\`]?(?:[^"'\`=:.;\\n]|\\.(?! )){0,60}?[ \\t](?:is|was|equals)(?:\\*{1,3}|[ \\t]{0,2}[:=])?[ \\t]{0,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t]${fromOld}(?:to|be|as|of|with)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },
-  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})(?:[^\\n:]{0,60}:|(?<=(?:initial|temporary|generated|one-time)[^\\n:.]{0,40}))[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,8}){1,2}(?=[^\\s"'\`]{6,128}[ \\t]{0,4}\\r?$)`, 'gim'), follows: isUnlikeName },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})(?:[^\\n:]{0,60}:${emphasis}?|(?<=(?:initial|temporary|generated|one-time)[^\\n:.]{0,40}))[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,8}){1,2}(?=[^\\s"'\`]{6,128}[ \\t]{0,4}\\r?$)`, 'gim'), follows: isUnlikeName },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t]${changed}[ \\t]{0,2}:[ \\t]{1,4}(?=\\S{6,128}[ \\t]{0,4}\\r?$)`, 'gim'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:(?:for|of|on|in)[ \\t]|[([])${fewWords}[:=][ \\t]{0,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]${fromOld}to[ \\t]{1,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:\\w{1,12}[ \\t]){0,4}from[ \\t]{1,2}(?=\\S{6,128}[ \\t]to[ \\t])`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`[ \\t](?=(?:is|was)[ \\t](?:my|our|your)[ \\t])(?<=(?<![^\\s"'\`])(?<secret>[^\\s"'\`]{6,128})["'\`]?[ \\t])\\w{2,3}[ \\t](?:\\w{1,12}[ \\t]){1,3}(?:${passwordNames})(?=[ \\t]{0,4}(?:[.,;!?)]|\\r?$)|[ \\t](?:for|to|on|of)[ \\t])`, 'gimd'), accept: isShortPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`${changed}[ \\t](?:\\w{1,12}[ \\t]){0,4}(?:${passwordNames})[ \\t](?:for|of|on|in)[ \\t]${fewWords}?[ \\t]to[ \\t]{1,2}`, 'gi'), follows: isPassword },
-  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:(?<![\\w-])--?(?:[\\w-]{0,20}-)?(?:${passwordNames}|(?:src|dest)?(?:store|key)pass)${flagEnd}|-pass(?:in|out)?[ \\t]{1,4}["']?pass:|<(?:${passwordNames})>)`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:(?<![\\w-])--?(?:[\\w-]{0,20}-)?(?:${passwordNames}|(?:src|dest)?(?:store|key)pass)${flagEnd}|-pass(?:in|out)?[ \\t]{1,4}["']?pass:|<(?:\\w{1,20}:)?(?:${passwordNames})(?:[ \\t][^<>\\n]{0,80})?>(?:<!\\[CDATA\\[)?)`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass'], pattern: /(?:password|passphrase)["'`]?[ \t]{1,4}(?=["'“«])/gi, follows: isPassword, accept: isNoBlock },
-  { kind: 'password', gate: ['pass'], pattern: /(?:password|passphrase)[ \t]{1,4}(?=`)/gi, follows: isShortPassword },
-  { kind: 'password', gate: foreignNames.split('|'), pattern: new RegExp(`(?:${foreignNames})(?:[ \\t](?:für|for|para|pour|de|del|do|da|voor|dla|для|от)[ \\t]${fewWords}?)?(?:["'»”]?[ \\t]{0,4}[:=：＝]|[ \\t]{0,2}(?:это|[—–]|(?:es|era|ist|war|lautet|est|était)(?![a-z])|é|是|为|は|은|는))[ \\t]{0,4}`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass'], pattern: /(?:password|passphrase)[ \t]{1,4}(?=`|\*\*)/gi, follows: isShortPassword },
+  { kind: 'password', gate: foreignNames.split('|'), pattern: new RegExp(`(?:${foreignNames})(?:[ \\t](?:für|for|para|pour|de|del|do|da|voor|dla|для|от)[ \\t]${fewWords}?)?(?:["'»”]?${emphasis}?[ \\t]{0,4}[:=：＝]${emphasis}?|[ \\t]{0,2}(?:это|[—–]|(?:es|era|ist|is|war|lautet|est|était|to)(?![a-z])|é|是|为|は|은|는))[ \\t]{0,4}`, 'gi'), follows: isPassword },
   { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})${suffix}(?:${toBlock}|${toValue}|${assigns}(?:token[ \\t]{1,2})?)`, 'gi'), follows: isToken, accept: (_, before) => !harmlessToken.test(before) },
-  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:(?<![\\w-])--?(?:[\\w-]{0,20}-)?(?:api-?key|token|secret|key)${flagEnd}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>)`, 'gi'), follows: isToken },
-  { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:for|of|on|in)[ \\t]${fewWords}?(?=[ \\t](?:is|was)[ \\t]))?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken, accept: isNoBlock },
+  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:(?<![\\w-])--?(?:[\\w-]{0,20}-)?(?:api-?key|token|secret|key)${flagEnd}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>(?:<!\\[CDATA\\[)?)`, 'gi'), follows: isToken },
+  { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})${nameEnd}(?:[ \\t](?:for|of|on|in)[ \\t]${fewWords}?(?=[ \\t](?:is|was)[ \\t]))?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken, accept: isNoBlock },
   { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]to|[ \\t]header:?)?[ \\t]{1,2}\\(?(?=["'\`]?[\\w+/.-]{16})`, 'gi'), follows: isBareToken },
   { kind: 'secret', gate: ['-signature='], pattern: /X-(?:Amz|Goog)-Signature=(?<secret>[0-9a-f]{64,1024})/gid },
   { kind: 'secret', gate: ['.vault.azure.net/secrets/'], pattern: /\.vault\.azure\.net\/secrets\/[^{}]{1,800}?"value":[ \t]{0,4}/g, follows: isGiven },
   { kind: 'secret', gate: ['key'], pattern: /(?<![\w-])key[ \t]{1,2}(?=["'`“«])/gi, follows: isKey, accept: (_, before) => !harmlessKey.test(before) },
-  { kind: 'high-entropy', gate: [], pattern: /[:=][ \t]{0,4}\\{0,3}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,257}={0,2})/gd, accept: (secret, before) => isKey(secret) && !isPublicName(before) },
+  { kind: 'high-entropy', gate: [], pattern: /[:=][ \t]{0,4}\\{0,3}["'`]?(?!\/\/)(?<secret>[A-Za-z0-9+/_-]{20,257}={0,2})/gd, accept: (secret, before) => isKey(secret) && !isPublicName(before) },
   { kind: 'high-entropy', gate: [], pattern: /^[^\S\n]{0,16}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,257}={0,2})["'`]?[^\S\n]{0,16}$/gmd, accept: isKey },
 ]
 

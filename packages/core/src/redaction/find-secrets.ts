@@ -7,6 +7,7 @@ import type { Detector } from './detector.ts'
 import { ofCommands } from './detectors.ts'
 import { type Gated, openRows } from './gates.ts'
 import { inInserts } from './inserts.ts'
+import { inManifests } from './manifests.ts'
 import { withoutPlaceholders } from './placeholder.ts'
 import { inTables } from './tables.ts'
 
@@ -60,7 +61,7 @@ const toRow = ({ gate, find }: ColumnFinder, row: number): Row => ({
   find: (text) => find(text).map((span) => ({ ...span, row })),
 })
 
-const inColumns = [...inTables, inInserts, ...inDatabaseOutput]
+const inColumns = [...inTables, inInserts, inManifests, ...inDatabaseOutput]
 const findCommands = finderOf(() => toRows(ofCommands))
 
 function findBy(detector: Detector, row: number, text: string, readAssigned: ReadAssigned): Span[] {
@@ -162,7 +163,7 @@ const beforeSetting =
 
 /** The line before a password's that tells whose it is. */
 const lineOfAccount =
-  /(?:^|\n)[ \t]*(?:- )?[\w.-]*(?:user|user[_-]?name|login|email)[ \t]*[:=][ \t]*\S{1,60}[ \t]*\r?\n[ \t]*[\w.-]*$/i
+  /(?:^|\n)[ \t]*(?:[-*+] )?[*_]{0,3}[\w.-]*(?:user|user[_-]?name|login|email)[*_]{0,3}[ \t]*[:=][*_]{0,3}[ \t]*\S{1,60}[ \t]*\r?\n[ \t]*(?:[-*+] )?[*_]{0,3}[\w.-]*$/i
 
 /**
  * Whether a value is assigned as in an environment file, `NAME=value`, or where `beforeSetting` says so, or on a line of
@@ -173,8 +174,8 @@ function isSetting(text: string, { 0: name, index }: RegExpExecArray, { end }: A
   const before = text.slice(Math.max(0, index - 128), index)
   if (name.endsWith('=') && beforeSetting.test(before)) return true
   if (!/^[ \t]*(?:#|\r?\n|$)/.test(text.slice(end, end + 80))) return false
-  const isVariable = /^[A-Z0-9_]+:[ \t]+$/.test(name) && /[A-Z0-9]_$/.test(before)
-  return isVariable || (/^\w+(?:=|:[ \t]+)$/.test(name) && lineOfAccount.test(before))
+  const isVariable = /^[A-Z0-9_]+[*_]{0,3}:[*_]{0,3}[ \t]+$/.test(name) && /[A-Z0-9]_$/.test(before)
+  return isVariable || (/^\w+[*_]{0,3}(?:=|:[*_]{0,3}[ \t]+)$/.test(name) && lineOfAccount.test(before))
 }
 
 /** `token === other` only compares, but `password === 'hunter2'` reveals a password. */
