@@ -68,11 +68,9 @@ export const hostFormats: readonly HostFormat[] = [
 ]
 
 export async function recogniseHost(path: string): Promise<HostFormat | null> {
-  let looked = 0
-  for await (const { value } of readJsonLines(path, () => looked++)) {
+  for await (const { value } of readJsonLines(path, () => {}, { mostLines: headLines })) {
     const host = hostFormats.find((format) => format.isLine(value))
     if (host !== undefined) return host
-    if (++looked >= headLines) break
   }
   return null
 }

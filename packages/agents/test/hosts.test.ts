@@ -1,8 +1,9 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { recogniseHost } from '../src/host-formats.ts'
 import { parseHookInput, sessionSources, transcriptOf } from '../src/index.ts'
-import { jsonLines, readTranscript, temporaryFolder } from './support.ts'
+import { jsonLines, readTranscript, temporaryFile, temporaryFolder } from './support.ts'
 
 it('reads a transcript of Cursor, which has no times', async () => {
   const line = (role: string, text: string) => ({ role, message: { content: [{ type: 'text', text }] } })
@@ -12,6 +13,17 @@ it('reads a transcript of Cursor, which has no times', async () => {
   )
   expect(conversation.sessionId).toBe('u1')
   expect(turns).toEqual(['user: paint it', 'assistant: done'])
+})
+
+it.each([
+  ['is no JSON', '# Notes'],
+  ['is empty', ''],
+  ['is JSON of something else', '{}'],
+])('looks for the format of a host in 200 lines, also where a line %s', async (_, line) => {
+  const first = jsonLines({ role: 'user', message: { content: [{ type: 'text', text: 'paint it' }] } })
+  const after = (lines: number) => temporaryFile('a.jsonl', `${line}\n`.repeat(lines) + first)
+  expect(await recogniseHost(await after(199))).toMatchObject({ name: expect.stringContaining('Cursor') })
+  expect(await recogniseHost(await after(200))).toBe(null)
 })
 
 it('reads what a hook is handed also behind a byte order mark', () => {

@@ -88,8 +88,7 @@ async function identify(
 ): Promise<Pick<Conversation, 'sessionId' | 'parent'>> {
   const stem = basename(path).replace(/\.jsonl$/, '')
   let sessionId = uuid.test(stem) ? stem : undefined
-  let read = 0
-  for await (const { line } of readTranscriptLines(path, () => {}, options)) {
+  for await (const { line } of readTranscriptLines(path, () => {}, { ...options, mostLines: headLines })) {
     sessionId ??= line.sessionId
     if (line.type === 'user' || line.type === 'assistant') {
       if (line.isSidechain && !uuid.test(stem)) {
@@ -98,7 +97,6 @@ async function identify(
       }
       if (sessionId !== undefined) break
     }
-    if (++read >= headLines) break
   }
   return { sessionId: sessionId ?? stem }
 }

@@ -81,14 +81,12 @@ async function lookAtJsonLines(path: string): Promise<JsonLook> {
   const startsLikeJson = /^[[{]/.test(beginning)
   let sessionId: string | undefined
   let unread = 0
-  let looked = 0
-  for await (const { value } of readJsonLines(path, () => unread++)) {
+  for await (const { value } of readJsonLines(path, () => unread++, { mostLines: headLines })) {
     sessionId ??= sessionIdOf(value)
     if (isNeutralMessage(value)) {
       // The last message of a list that has one on each line has no comma behind it, and is JSON by itself.
       return { hasMessages: true, mayBeDocument: unread > 0 && startsLikeJson, startsList, sessionId }
     }
-    if (++looked + unread >= headLines) break
   }
   return { hasMessages: false, mayBeDocument: startsLikeJson, startsList }
 }

@@ -18,6 +18,8 @@ export interface ReadLinesOptions {
   maxLineBytes?: number
   /** Bytes read at once. Default 256 kB. */
   chunkBytes?: number
+  /** Lines read at most, whatever they hold. Default: all. */
+  mostLines?: number
 }
 
 const defaultMaxLineBytes = 16 * 1024 * 1024
@@ -31,7 +33,11 @@ const carriageReturn = 0x0d
  * @throws MemoryError as `openFile` and `chunksOf` do
  */
 export async function* readLines(path: string, options: ReadLinesOptions = {}): AsyncGenerator<Line, void> {
-  const { maxLineBytes = defaultMaxLineBytes, chunkBytes = 256 * 1024 } = options
+  const {
+    maxLineBytes = defaultMaxLineBytes,
+    chunkBytes = 256 * 1024,
+    mostLines = Number.POSITIVE_INFINITY,
+  } = options
   const file = await openFile(path)
   try {
     const line = collectLine(maxLineBytes)
@@ -43,6 +49,7 @@ export async function* readLines(path: string, options: ReadLinesOptions = {}): 
         if (end === -1) break
         line.add(chunk.subarray(start, end))
         yield line.take(++number, true)
+        if (number >= mostLines) return
         start = end + 1
       }
       line.add(chunk.subarray(start))
