@@ -297,6 +297,35 @@ describe('drain', () => {
     expect(await memory.read('long-term', 'key')).toBe('older')
   })
 
+  it.each([{}, { overwrite: false }])(
+    'tries again after a conflict that left no trace, with %j',
+    async (options) => {
+      const { memory, queue, time, failWith } = openFailing()
+      let conflicts = 0
+      const contended = {
+        ...memory,
+        async write(...given: Parameters<MemoryManager['write']>) {
+          if (conflicts-- > 0) throw new MemoryError('a deadlock', MemoryErrorCode.CONFLICT)
+          return memory.write(...given)
+        },
+      }
+      const fallback = createMemoryFallback({
+        memory: contended,
+        queue,
+        clock: time.clock,
+        onDegraded: () => {},
+      })
+      failWith(MemoryErrorCode.TIMEOUT)
+      await fallback.writeWithDegradation('long-term', 'key', 'mine', options)
+      failWith(null)
+      conflicts = 1
+      expect(await fallback.drain()).toMatchObject({ waiting: 1, dead: 0 })
+      time.advance(1000)
+      expect(await fallback.drain()).toMatchObject({ written: 1 })
+      expect(await memory.read('long-term', 'key')).toBe('mine')
+    },
+  )
+
   it('makes a write behind one that failed for good before', async () => {
     const { memory, fallback, queue } = openFailing()
     const write = { namespace: 'default', scope: 'long-term', key: 'key', queuedAt: 0 } as const

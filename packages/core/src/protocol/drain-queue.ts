@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { errorStatus, isMemoryError, type MemoryError, MemoryErrorCode } from '../errors.ts'
+import { errorStatus, isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import { equalJson, type JsonValue, toJsonValue } from '../json.ts'
 import type { MemoryManager, MemoryMetadata } from '../memory-manager.ts'
 import type { Address } from '../memory-store.ts'
@@ -190,20 +190,33 @@ async function deliver(
     const standing = record ? standsAgainst(item, value, record) : 'nothing'
     if (standing !== 'nothing') return standing === 'itself' ? 'written' : 'superseded'
     try {
-      if (ifUpdatedAt === undefined) await memory.write(scope, key, value, { ...options, overwrite: false })
-      else {
-        const update = { operation: 'set', key, value, ifUpdatedAt, ...(options ? { options } : {}) } as const
-        await memory.atomicUpdate(scope, [update])
-      }
+      await makeUnlessChanged(memory, item, value, ifUpdatedAt)
       return 'written'
     } catch (error) {
       if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
       const present = await memory.read(scope, key, { includeMetadata: true })
-      // Nobody wrote meanwhile: the write itself asks for a key that is free.
-      if (present?.metadata.updatedAt === ifUpdatedAt) throw error
+      if (present?.metadata.updatedAt !== ifUpdatedAt) continue
+      // The write itself asks for a key that is free. All others were only in the way of another one.
+      throw present && options?.overwrite === false ? error : passing(error)
     }
   }
 }
+
+/** @throws MemoryError CONFLICT when the key is no longer as it was seen: absent, or written at this time */
+async function makeUnlessChanged(
+  memory: MemoryManager,
+  { scope, key, options }: QueueItem,
+  value: unknown,
+  ifUpdatedAt: number | undefined,
+): Promise<void> {
+  if (ifUpdatedAt === undefined) return memory.write(scope, key, value, { ...options, overwrite: false })
+  const update = { operation: 'set', key, value, ifUpdatedAt, ...(options ? { options } : {}) } as const
+  return memory.atomicUpdate(scope, [update])
+}
+
+/** A conflict that leaves no trace, such as one that a database ends a deadlock with. */
+const passing = (conflict: MemoryError): MemoryError =>
+  new MemoryError(conflict.message, MemoryErrorCode.UNAVAILABLE, { cause: conflict })
 
 /** Nobody can have prolonged what could not be read. */
 const hasExpired = (now: number, { queuedAt, options }: QueueItem): boolean => {
