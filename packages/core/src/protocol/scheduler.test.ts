@@ -257,3 +257,12 @@ it('takes the next turn also when somebody has looked through short-term memory 
   expect((await scheduler.run('expire')).outcome).toBe('done')
   expect((await scheduler.run('expire')).outcome).toBe('skipped')
 })
+
+it('takes its turn although values of others have a member that is called as its key is', async () => {
+  const { open } = setUp()
+  const { memory, scheduler } = open()
+  const key = 'scheduler:expire'
+  for (let i = 0; i < 20; i++) await memory.write('short-term', `other ${i}`, { key, takenAt: 0 })
+  expect((await scheduler.run('expire')).outcome).toBe('done')
+  expect((await scheduler.run('expire')).outcome).toBe('skipped')
+})

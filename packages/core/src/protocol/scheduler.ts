@@ -137,6 +137,9 @@ const longestTimer = 2 ** 31 - 1
 /** Lifetime of a turn's entry as a share of the interval: short enough to have expired when the next turn is due. */
 const claimShare = 0.9
 
+const turnType = 'scheduler-turn'
+const turnTag = 'scheduler'
+
 /**
  * Whether this process gets the turn. The store decides: exactly one of several writes succeeds. The value holds the
  * time of the turn, because the entry's own expiry moves whenever somebody reads or finds it.
@@ -148,14 +151,16 @@ async function claim(
 ): Promise<boolean> {
   const key = `scheduler:${task}`
   const ttl = interval * claimShare
-  const value = { type: 'scheduler-turn', task, takenAt: now }
-  const options = { ttl, index: false, tags: ['scheduler'] }
+  const value = { type: turnType, task, takenAt: now }
+  const options = { ttl, index: false, tags: [turnTag] }
   try {
-    const [standing] = await memory.search<{ takenAt?: number }>(
+    // A look by `read` would count as an access, which prolongs the turn.
+    const found = await memory.search<{ takenAt?: number }>(
       'short-term',
-      { filters: { key } },
+      { filters: { type: turnType, task }, tags: [turnTag] },
       { touch: false },
     )
+    const standing = found.find((each) => each.key === key)
     if (!standing) await memory.write('short-term', key, value, { ...options, overwrite: false })
     else {
       const { takenAt = standing.metadata.updatedAt } = standing.value
