@@ -240,7 +240,8 @@ export const contextOptionsSchema = z.strictObject({
 /** Of `createMemoryCache`. */
 export const cacheOptionsSchema = z.strictObject({
   maxBytes: z.optional(atLeastOne),
-  maxEntries: z.optional(atLeastOne),
+  // The cache reserves room for all of them at once.
+  maxEntries: z.optional(atLeastOne.check(z.lte(1_000_000, 'must be at most 1,000,000'))),
 })
 
 /** `parseInput` with `keySchema`, but a valid key skips the validator, which costs microseconds. */

@@ -7,6 +7,7 @@ it.each([
   [{ maxBytes: 0 }, 'options.maxBytes: must be above 0'],
   [{ maxBytes: 1.5 }, 'options.maxBytes: '],
   [{ maxEntries: 0 }, 'options.maxEntries: must be above 0'],
+  [{ maxEntries: 1_000_001 }, 'options.maxEntries: must be at most 1,000,000'],
   [{ maxEntries: '10' }, 'options.maxEntries: '],
   [{ maxByte: 10 }, 'options: Unrecognized key: "maxByte"'],
 ])('refuses %j in words of its own', (options, message) => {

@@ -6,7 +6,7 @@ import { jsonBytes } from '../json.ts'
 export interface MemoryCacheOptions {
   /** Bytes of values, as compact JSON, that are kept. Default 16 MB. */
   maxBytes?: number
-  /** Entries that are kept. Default 10,000. */
+  /** Entries that are kept, at most 1,000,000. Default 10,000. */
   maxEntries?: number
 }
 
@@ -14,7 +14,7 @@ export interface MemoryCacheOptions {
  * An LRU cache for `createMemoryManager({ cache })`. Before a cached value is answered, the entry's stamp is compared
  * with the store's, so the answer is never out of date.
  *
- * @throws MemoryError INVALID_INPUT for a size that is no whole number above 0
+ * @throws MemoryError INVALID_INPUT for a size that is no whole number above 0, or for more entries than may be kept
  */
 export function createMemoryCache(options: MemoryCacheOptions = {}): MemoryCache {
   parseInput(cacheOptionsSchema, options, 'options')
