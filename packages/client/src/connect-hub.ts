@@ -21,7 +21,10 @@ export interface CallOptions {
   signal?: AbortSignal | undefined
 }
 
-/** The hub as an agent sees it. All failures are `MemoryError`s; once it is closed, every call fails with CLOSED. */
+/**
+ * The hub as an agent sees it. All failures are `MemoryError`s, but that an aborted call rejects with the reason of its
+ * signal; once it is closed, every call fails with CLOSED.
+ */
 export interface HubClient<Schemas extends ValueTypes = ValueTypes> extends AsyncDisposable {
   /** The agent's private memory, which no other agent can see. */
   readonly memory: MemoryManager<Schemas>

@@ -150,11 +150,11 @@ export type PostgresMemoryOptions<Schemas extends ValueSchemas = ValueSchemas> =
 export async function openPostgresMemory<Schemas extends ValueSchemas = Record<never, never>>(
   options: PostgresMemoryOptions<Schemas>,
 ): Promise<MemoryManager<TypesOf<Schemas>>> {
-  const { url, connections, migrations, onNotice, indexed, textConfiguration, ...rest } = options
+  const { url, connections, migrations, onNotice, indexed = [], textConfiguration, ...rest } = options
   const { timeoutMs = defaultTimeoutMs, ...memory } = rest
   const { embedder } = memory
   const units: VectorColumn[] = embedder ? [{ table: 'units', dimensions: embedder.dimensions }] : []
-  const { database, close } = await openPostgres({ indexed: units, ...options })
+  const { database, close } = await openPostgres({ ...options, indexed: [...units, ...indexed] })
   try {
     await keepTextConfiguration(database, textConfiguration ?? null)
     return createMemoryManager({

@@ -1,11 +1,11 @@
 import { inspect } from 'node:util'
-import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import { type Embedder, isMemoryError, MemoryErrorCode } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { prepared, rowsOf } from '../src/engines/database.ts'
 import { openPostgres, openPostgresMemory } from '../src/postgres.ts'
 import { agents } from '../src/schema/hub.ts'
-import { vectorIndexNames } from '../src/search/vector-index.ts'
+import { type VectorColumn, vectorIndexNames } from '../src/search/vector-index.ts'
 import { createServerDatabase, openServerDatabase, serverUrl } from './server-database.ts'
 
 it.each([
@@ -61,6 +61,25 @@ describe.runIf(serverUrl)('a server', () => {
     expect(found.map(({ name }) => name)).toEqual(vectorIndexNames(column).sort())
     await close()
     await earlier.close()
+    await drop()
+  })
+
+  it.each([
+    ['others are named', [{ table: 'memories', dimensions: 3 } as const]],
+    ['no others are named', undefined],
+  ])('gets the index that its embedder needs where %s', async (_, indexed) => {
+    const { url, drop } = await createServerDatabase()
+    const embedder: Embedder = { model: 'none', dimensions: 3, embed: async () => [] }
+    const memory = await openPostgresMemory({ url, embedder, ...({ indexed } as object) })
+    const { database, close } = await openPostgres({ url })
+    const found = await rowsOf<{ name: string }>(
+      database,
+      sql`select indexname as name from pg_indexes where indexdef like '%hnsw%' order by name`,
+    )
+    const columns: VectorColumn[] = [...(indexed ?? []), { table: 'units', dimensions: 3 }]
+    expect(found.map(({ name }) => name)).toEqual(columns.flatMap(vectorIndexNames).sort())
+    await close()
+    await memory.close()
     await drop()
   })
 
