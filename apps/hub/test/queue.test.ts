@@ -86,6 +86,15 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
     expect(lines).toMatchObject([{ event: 'queue stopped', says: why }])
   })
 
+  it('stops where the database does not answer in time, and goes on another time', async () => {
+    await fill()
+    const late = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
+    const slow = gated(database(), /<=>/, () => Promise.reject(late))
+    expect(await (await started(fakeEmbedder(), slow)).maintain()).toMatchObject({ embedded: 0, waiting: 40 })
+    expect(lines).toMatchObject([{ event: 'queue stopped', untried: 15, code: MemoryErrorCode.TIMEOUT }])
+    expect(await (await started(fakeEmbedder())).maintain()).toMatchObject({ embedded: 39, waiting: 1 })
+  })
+
   it.each(['kept', 'deleted', 'tombstone'])(
     'links a memory to what it repeats, %s meanwhile',
     async (fate) => {

@@ -1,4 +1,4 @@
-import { isMemoryError, type MemoryError, MemoryErrorCode } from '@recall/core'
+import { errorStatus, isMemoryError, type MemoryError, MemoryErrorCode } from '@recall/core'
 import { memories, memoryLinks, rowsOf } from '@recall/store-postgres'
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
@@ -58,7 +58,7 @@ export async function embedWaiting(hub: Hub, log: Log, stop?: AbortSignal): Prom
           code: failure.code,
         })
       })
-      if (!isMemoryError(error, MemoryErrorCode.UNAVAILABLE)) throw error
+      if (!isMemoryError(error) || !errorStatus[error.code].retryable) throw error
       log({
         level: 'warn',
         event: 'queue stopped',
