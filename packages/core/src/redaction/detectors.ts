@@ -138,7 +138,7 @@ export const ofCommands: readonly Detector[] = [
   { kind: 'basic-auth', gate: ['curl'], pattern: /curl(?:[^\n|;&]|(?<=[\\`]\r?)\n){0,200}?[ \t]-[A-Za-z]{0,6}u[ =]?["']?(?<secret>[\w.-]{16,256}):(?=["'\s]|$)/gd, accept: unlikeName },
   { kind: 'cookie', gate: ['curl'], pattern: new RegExp(`[ \\t](?:-b|--cookie)[ \\t=]{1,4}["']?(?<secret>${cookies})`, 'gd'), accept: holdSession },
   ...commandOptions.map((each) => ({ kind: 'password', gate: each.commands, pattern: toPassword(each), follows: isPassword })),
-  { kind: 'password', gate: ['--from-literal'], pattern: /(?<=create secret[^|;&]{0,512})--from-literal[ \t=]{1,4}["']?[^\s"'=]{1,128}=/g, follows: isPassword },
+  { kind: 'password', gate: ['--from-literal'], pattern: /--from-literal(?<=create secret[^|;&]{0,512})[ \t=]{1,4}["']?[^\s"'=]{1,128}=/g, follows: isPassword },
 ]
 
 /** Where several rows find the same secret, the earliest one names its kind. */
