@@ -4,7 +4,7 @@ import { type HubConfig, parseConfig } from './config.ts'
 
 const prefix = 'RECALL_HUB_'
 
-/** Settings that have a variable. Other nested ones than the embedding need a file: `RECALL_HUB_CONFIG=hub.json`. */
+/** Settings that have a variable, beside those of the embedding. All others need a file: `RECALL_HUB_CONFIG=hub.json`. */
 const variables: Record<string, keyof HubConfig> = {
   HOST: 'host',
   PORT: 'port',
