@@ -43,8 +43,8 @@ export type Send = <T>(method: string, path: string, shape: Shape, options?: Req
 /**
  * Creates a function that calls the hub. Every failure becomes the `MemoryError` that a local store would throw.
  *
- * @throws MemoryError INVALID_INPUT when `url` is not a valid address, `apiKey` not a valid key, a number or a function
- * is none, or an option is unknown
+ * @throws MemoryError INVALID_INPUT when `url` is not a valid address, `apiKey` not a valid key, another option not of
+ * its type, or one is unknown
  */
 export function createHttp(options: HttpOptions): Send {
   // First and with `?.`, because a program without types may give no options.
@@ -130,7 +130,7 @@ const mostBytes = 2 ** 29 - 24
 /** With those of `connectHub`. */
 const optionNames = new Set(['url', 'apiKey', 'timeoutMs', 'retries', 'fetch', 'wait', 'memory'])
 
-/** An option of another name would be a wish that nobody heard. */
+/** An unknown option is probably misspelt, and to ignore it would hide that. */
 function refuseUnknown(options: object): void {
   const unknown = Object.keys(options).filter((name) => !optionNames.has(name))
   if (unknown.length === 0) return

@@ -45,8 +45,7 @@ const defaultTimeoutMs = 10_000
  * Opens a pool of connections to a server.
  *
  * @throws MemoryError UNAVAILABLE when tables or indexes have to be made and the server cannot be reached, NOT_SUPPORTED
- * when they have to be made and cannot be there, INVALID_INPUT when the url is none, or the number of connections, or
- * the time
+ * when they have to be made and cannot be there, INVALID_INPUT when `url`, `connections` or `timeoutMs` is not valid
  */
 export async function openPostgres(options: PostgresOptions): Promise<OpenDatabase> {
   const { url, connections = 10, migrations = true, indexed = [], onNotice } = options

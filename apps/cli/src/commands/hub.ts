@@ -144,7 +144,7 @@ async function save({ io, hub, options, print }: Call, content: string): Promise
   if (tags.length === 0)
     throw new UsageError('say what it is about, in 2 to 6 words: --tags redis,rate-limit')
   const given = { content, tags, ...(options.source ? { source_url: options.source } : {}) }
-  const saved = await hub.save(withoutSecrets(io, given))
+  const saved = await hub.save(redactedForHub(io, given))
   print(saved, () => {
     const near = saved.similar.map(({ short_id, relation }) => `near to it: ${short_id} (${relation})\n`)
     const warnings = (saved.warnings ?? []).map((warning) => `note: ${warning}\n`)
@@ -154,7 +154,7 @@ async function save({ io, hub, options, print }: Call, content: string): Promise
 }
 
 async function search({ io, hub, options, print }: Call, given: string): Promise<number> {
-  const { question } = withoutSecrets(io, { question: given })
+  const { question } = redactedForHub(io, { question: given })
   const results = await hub.search(question, { limit: options.limit, explain: options.explain })
   print({ question, results }, () =>
     results.length > 0
@@ -165,7 +165,7 @@ async function search({ io, hub, options, print }: Call, given: string): Promise
 }
 
 /** What is sent: the hub redacts what it keeps, but a secret should not travel that far. */
-function withoutSecrets<Given extends JsonObject>(io: Io, given: Given): Given {
+function redactedForHub<Given extends JsonObject>(io: Io, given: Given): Given {
   const { value, counts } = redactJson(given)
   if (Object.keys(counts).length > 0)
     io.err(`recall: secrets replaced before anything was sent: ${formatCounts(counts)}\n`)

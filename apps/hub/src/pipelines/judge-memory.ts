@@ -31,8 +31,8 @@ export interface Stored {
 
 /**
  * Judges a memory by its vector: its neighbours, its links, those that its author may know of, and its first quality, if
- * it is no copy and its author is trusted when it is kept. Of two that say the same the later one is the copy, and of
- * low signal, unless the other one is deleted before this one is stored.
+ * it is no copy and its author is trusted when it is kept. Of two that say the same the later one is marked as a
+ * copy, and is of low signal, unless the earlier one is deleted first.
  *
  * @param content what the vector was made of
  */
@@ -102,7 +102,7 @@ async function originalAmong(
 ): Promise<string | null> {
   if (repeated.length === 0) return null
   const isOwn = eq(memories.agentId, agent)
-  const counts = and(
+  const canBeOriginal = and(
     isNull(memories.duplicateOf),
     or(isOwn, isOriginalForOthers('memories', isTrusted(sql`${agent}::uuid`))),
   )
@@ -110,7 +110,7 @@ async function originalAmong(
     database
       .select({ id: memories.id })
       .from(memories)
-      .where(and(inArray(memories.id, [...repeated]), or(counts, and(isOwn, isHidden('memories')))))
+      .where(and(inArray(memories.id, [...repeated]), or(canBeOriginal, and(isOwn, isHidden('memories')))))
       .orderBy(isNotNull(memories.duplicateOf), memories.createdAt, memories.id)
       .limit(1),
   )

@@ -167,19 +167,19 @@ const insertMemory = prepared<{
     from jsonb_array_elements(${placeholder('links')}::text::jsonb) as link
       join memories m on m.id = (link ->> 'id')::uuid and m.deleted_at is null
     for key share of m
-  ), withdrawn as (
+  ), own_hidden as (
     select id from memories
     where agent_id = ${placeholder('agent')}::uuid and words_digest = ${placeholder('words')} and quality <= -2
     order by created_at, id limit 1 for key share
   ), original as (
     select coalesce(
-      (select id from withdrawn), (select id from linked where id = ${placeholder('duplicateOf')}::uuid and is_shown)
+      (select id from own_hidden), (select id from linked where id = ${placeholder('duplicateOf')}::uuid and is_shown)
     ) as id
   ), author as materialized (
     select a.id, a.trust_level from agents a
     where a.id = ${placeholder('agent')}::uuid and a.disabled_at is null for share
   ), lost as (
-    select where ${placeholder('duplicateOf')}::uuid is not null and not exists (select from withdrawn)
+    select where ${placeholder('duplicateOf')}::uuid is not null and not exists (select from own_hidden)
       and not exists (select from linked where id = ${placeholder('duplicateOf')}::uuid)
   ), kept as (
     insert into memories (id, short_id, agent_id, content, tags, source_url, created_at, embedding, embedding_model,
@@ -196,7 +196,7 @@ const insertMemory = prepared<{
   ), links as (
     insert into memory_links (memory_id, related_id, relation, similarity)
     select kept.id, linked.id, relation, similarity from kept, linked
-    union all select kept.id, withdrawn.id, 'duplicate_candidate', 1 from kept, withdrawn
+    union all select kept.id, own_hidden.id, 'duplicate_candidate', 1 from kept, own_hidden
   ), answered as (
     update idempotency_keys set status = 201, body = ${placeholder('answer')}
     where ${sameClaim} and exists (select from kept)

@@ -3,8 +3,8 @@ import { type Filter, type JsonValue, memoryScopes, toJsonValue } from '@recall/
 import { listOf } from '../routes/list-of.ts'
 
 /**
- * What calls on private memory take and give: the calls of a store, with everything optional that has a default. A
- * member of another name is refused: it would be a wish that nobody heard.
+ * What calls on private memory take and give: the calls of a store, with everything optional that has a default. An
+ * unknown member is refused: it is probably misspelt, and to ignore it would hide that.
  */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses

@@ -14,8 +14,8 @@ export const withdrawn = sql`
   select id from memories where deleted_at is not null or quality <= -2 or ${repeatsHidden('memories')}`
 
 /**
- * Condition on `other`: what the author of a row of `memories` said before, and an administrator hid, or a repetition of
- * that. To say it again is no way around the quarantine, so that remains the original, also as a tombstone.
+ * Condition on `other`: a hidden memory by the author of a row of `memories`. To say it again is no way around the
+ * quarantine, so it remains the original, also as a tombstone.
  */
 const hiddenOfAuthor = sql`(${isHidden('other')} and other.agent_id = memories.agent_id)`
 

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 
 /**
- * Condition on a memory: its author repeats in it what an administrator hid. Nobody else finds it, so that it is the
- * original of nothing that others say.
+ * Condition on a memory: it is a copy of one by the same author that an administrator put in quarantine. Others never
+ * find such a copy, so nothing of theirs may be marked as a copy of it.
  *
  * @param memory name of the table in the statement
  */

@@ -15,8 +15,8 @@ import { isOfUse } from './promotion.ts'
 const oneMore = sql`${agents.quarantines} + 1`
 
 /**
- * Hides one memory from everybody but its author, and what that wrote word for word the same at the same moment, when it
- * was not marked as a copy. What others repeat of it counts as what it says from then on.
+ * Hides one memory from everybody but its author, and with it what the author wrote later in the same words and is not
+ * marked as a copy. Copies of it by other agents are judged again, as memories of their own.
  */
 export async function quarantineMemory(hub: Hub, id: string, decision: Decision): Promise<void> {
   const { database, call, clock } = hub
@@ -33,8 +33,8 @@ export async function quarantineMemory(hub: Hub, id: string, decision: Decision)
     }),
   )
   const repeated = sql`duplicate_of = ${hidden}::uuid and ${repeatsHidden('memories')}`
-  const isHidden = sql`id = ${hidden}::uuid and quality <= -2`
-  await freeCopies(hub, sql`select id from memories where ${isHidden} or ${repeated}`)
+  const isThisOne = sql`id = ${hidden}::uuid and quality <= -2`
+  await freeCopies(hub, sql`select id from memories where ${isThisOne} or ${repeated}`)
 }
 
 const markOwnTwins = (hidden: string) => sql`

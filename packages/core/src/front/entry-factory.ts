@@ -4,7 +4,7 @@ import { type JsonValue, searchableText, toJsonValue } from '../json.ts'
 import type { WriteOptions } from '../memory-manager.ts'
 import type { Address, Entry, MemoryStore } from '../memory-store.ts'
 import { embeddedTexts } from '../ranking/embedded-texts.ts'
-import { withoutSecrets } from '../redaction/redact.ts'
+import { withoutKnownSecrets } from '../redaction/redact.ts'
 import {
   createRedactor,
   type RedactableContent,
@@ -226,7 +226,7 @@ export function toJson(value: unknown, { scope, key }: Address): JsonValue {
     return toJsonValue(value)
   } catch (error) {
     // The path to what JSON cannot hold may lead through a member whose name is a secret. So the cause is left out.
-    throw new MemoryError(withoutSecrets((error as Error).message), MemoryErrorCode.INVALID_INPUT, {
+    throw new MemoryError(withoutKnownSecrets((error as Error).message), MemoryErrorCode.INVALID_INPUT, {
       scope,
       key,
     })

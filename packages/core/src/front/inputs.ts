@@ -3,7 +3,7 @@ import en from 'zod/v4/locales/en.js'
 import { MemoryError, MemoryErrorCode, type MemoryErrorContext } from '../errors.ts'
 import { isJsonObject } from '../json.ts'
 import { mostPassages } from '../ranking/surest-passages.ts'
-import { withoutSecrets } from '../redaction/redact.ts'
+import { withoutKnownSecrets } from '../redaction/redact.ts'
 import type { ValueSchema } from '../schemas.ts'
 import { type MemoryScope, memoryScopes } from '../scope.ts'
 
@@ -107,8 +107,8 @@ const embedderSchema = z.pipe(
 )
 
 /**
- * Of `createMemoryManager`: an option of another name would be a wish that nobody heard. Stores and keys are checked
- * where they are used.
+ * Of `createMemoryManager`: an unknown option is probably misspelt, and to ignore it would hide that. Stores and keys
+ * are checked where they are used.
  */
 export const managerOptionsSchema = z.strictObject({
   stores: z.optional(z.unknown()),
@@ -280,8 +280,8 @@ export function invalidInput(
 ): MemoryError {
   // A member's name may be a secret: it stands in the path, and in some messages.
   const problems = issues.map(({ path, message }) => ({
-    path: [name, ...path.map((part) => withoutSecrets(String(part)))].join('.'),
-    message: withoutSecrets(message),
+    path: [name, ...path.map((part) => withoutKnownSecrets(String(part)))].join('.'),
+    message: withoutKnownSecrets(message),
   }))
   return new MemoryError(problemsInWords(problems), MemoryErrorCode.INVALID_INPUT, {
     ...at,

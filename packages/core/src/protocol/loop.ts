@@ -99,8 +99,9 @@ const running = new WeakSet<MemoryManager>()
  * thrown unchanged.
  *
  * @throws MemoryError CONFLICT when a loop runs on this memory already: give each loop its own namespace;
- * INVALID_INPUT when the goal has no description, the loop's id is no part of a key, a step returns no JSON, or the reflection has an outcome that is none,
- * a lesson without a text, a category or a tool that is no tag, or a pattern that is no key
+ * INVALID_INPUT when the goal has no description, the loop's id cannot be part of a key, a step returns something other
+ * than JSON, or the reflection has an unknown outcome, a lesson without a text, a category or a tool that cannot be a
+ * tag, or a pattern that cannot be a key
  */
 export async function runLoop<
   Perception,

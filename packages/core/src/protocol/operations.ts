@@ -1,5 +1,5 @@
 import type { MemoryManager, ValueTypes } from '../memory-manager.ts'
-import { withoutSecrets } from '../redaction/redact.ts'
+import { withoutKnownSecrets } from '../redaction/redact.ts'
 import type { MemoryScope } from '../scope.ts'
 
 const operationNames = [
@@ -69,7 +69,7 @@ function describe(
   return {
     ...operation,
     scope: first as MemoryScope,
-    ...(typeof second === 'string' ? { key: withoutSecrets(second) } : {}),
+    ...(typeof second === 'string' ? { key: withoutKnownSecrets(second) } : {}),
   }
 }
 

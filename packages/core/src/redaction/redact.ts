@@ -21,7 +21,7 @@ export function redactText(text: string): { text: string; counts: RedactionCount
  * The text without secrets of a known kind, for keys, names and messages. What only looks random stays: a generated key
  * does, without being secret.
  */
-export const withoutSecrets = (text: string): string => redactString(text, findKnown, {})
+export const withoutKnownSecrets = (text: string): string => redactString(text, findKnown, {})
 
 /** `redactText` on every string and member name; a member's name can also say that its value is a secret. */
 export function redactJson(value: JsonValue): { value: JsonValue; counts: RedactionCounts } {

@@ -3,7 +3,7 @@ import type { JsonValue } from '../json.ts'
 import type { Address } from '../memory-store.ts'
 import type { MemoryScope } from '../scope.ts'
 import { tell } from '../tell.ts'
-import { type RedactionCounts, redactJson, withoutSecrets } from './redact.ts'
+import { type RedactionCounts, redactJson, withoutKnownSecrets } from './redact.ts'
 
 export type RedactPolicy = 'redact' | 'reject' | 'allow'
 
@@ -42,7 +42,7 @@ export function createRedactor(
   if (policy === 'allow') return { checkKey: () => {}, redact: (_address, content) => content }
   return {
     checkKey(key, scope) {
-      if (withoutSecrets(key) === key) return
+      if (withoutKnownSecrets(key) === key) return
       throw new MemoryError('the key holds a secret: choose another key', MemoryErrorCode.INVALID_INPUT, {
         scope,
       })

@@ -58,9 +58,9 @@ function sharedOf(
   const { text, counts } = redactText(
     `${kind === '' ? '' : `${kind}: `}${title}\n\n${learning}\n\nEvidence: ${evidence}`,
   )
-  const given = splitTags(withoutSecrets(texts.tags ?? ''))
+  const given = splitTags(redactedWords(texts.tags ?? ''))
   const words =
-    withoutSecrets(title)
+    redactedWords(title)
       .toLowerCase()
       .match(/[\p{L}\p{N}]{4,}/gu) ?? []
   const tags = given.length > 0 ? given : [...new Set([...words, ...(kind ? [kind.toLowerCase()] : [])])]
@@ -72,4 +72,4 @@ function sharedOf(
 }
 
 /** Redacts a text before it is split into tags: in parts, a secret would not be recognised. */
-const withoutSecrets = (text: string): string => redactText(text).text.replace(/\[redacted:[^\]]*\]/g, ' ')
+const redactedWords = (text: string): string => redactText(text).text.replace(/\[redacted:[^\]]*\]/g, ' ')
