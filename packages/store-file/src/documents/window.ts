@@ -46,9 +46,8 @@ export function parseWindow(content: string): Block[] {
     const isSession = !isCode && heading.test(each) && facts.test(lines[i + 1] ?? '')
     if (isSession && !isBlank(blocks.at(-1) as Block)) begin(i + 1)
     const block = blocks.at(-1) as Block
-    const closing = isCode ? null : closingOf(i)
     // A summary may have been cut within its code: no line in it hides where the session ends.
-    if (!isInSession(each) && closing !== null) codeEnd = closing
+    if (!isInSession(each) && !isCode) codeEnd = closingOf(i) ?? codeEnd
     block.text += each
   })
   return blocks.map((block) => ({ ...block, session: parseSession(block.text) }))
