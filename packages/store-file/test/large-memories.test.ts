@@ -9,12 +9,12 @@ import { loadSqlite, type OpenDatabase } from '../src/sqlite/driver.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 /**
- * A memory that counts the rows its databases return, how often they rank units by words, and the files it opens
- * and syncs.
+ * A memory that counts the rows its databases return, how often they rank units by words, and the files it opens, the
+ * documents among them, and syncs.
  */
 async function openCounted(root: string, embedder?: Embedder) {
   const sqlite = await loadSqlite()
-  const counts = { rows: 0, rankings: 0, opened: 0, synced: 0 }
+  const counts = { rows: 0, rankings: 0, opened: 0, documents: 0, synced: 0 }
   const openDatabase: OpenDatabase = (path) => {
     const database = sqlite(path)
     return {
@@ -43,6 +43,7 @@ async function openCounted(root: string, embedder?: Embedder) {
     ...defaultFileSystem,
     openSync(...given) {
       counts.opened++
+      if (String(given[0]).endsWith('.md')) counts.documents++
       return defaultFileSystem.openSync(...given)
     },
     fsyncSync(descriptor) {
@@ -105,6 +106,23 @@ it('reads a file once for all of its sections, whether they are found or embedde
   expect(found.map(({ entry }) => entry.value)).toContain('Text 7.')
   expect(await store.vectors?.catchUp()).toMatchObject({ done: sections, total: sections })
   expect(counts.opened).toBeLessThan(sections / 3)
+})
+
+it('reads a file once for all of its sections that a search waits for', async () => {
+  const sections = 100
+  const root = temporaryRoot()
+  mkdirSync(join(root, 'memory'))
+  const text = Array.from({ length: sections }, (_, i) => `## Section ${i}\n\nText ${i}.\n\n`).join('')
+  writeFileSync(join(root, 'memory/MEMORY.md'), text)
+  const { store, counts } = await openCounted(root, {
+    model: 'constant',
+    dimensions: 2,
+    embed: async (texts) => texts.map(() => Float32Array.of(1, 0)),
+  })
+  await store.stats({ namespace: 'default', scope: 'long-term' })
+  counts.documents = 0
+  expect(await store.embedRecent(0)).toBe(36)
+  expect(counts.documents).toBeLessThan(8)
 })
 
 it('finds every memory that has a word, also beside one that says it in hundreds of passages', async () => {

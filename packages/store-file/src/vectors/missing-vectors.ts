@@ -148,8 +148,9 @@ export function createMissingVectors(
       const documents: DocumentTexts[] = []
       const missing = new Map<string, string>()
       let room = characters
+      const read = unitTexts()
       for (const row of allWithoutVectors(current)) {
-        const found = textsOf([row], unitTexts)
+        const found = textsOf([row], () => read)
         documents.push(...found)
         for (const [hash, text] of missingOf(found)) {
           const isFull = room < text.length || missing.size === textsAtOnce
