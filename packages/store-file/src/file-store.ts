@@ -219,7 +219,10 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     erasures.discard(interrupted)
   }
 
-  const selectAll = ({ scope, namespace, updatedBefore, tags = [], type }: Selection): Address[] => {
+  const selectAll = (
+    { scope, namespace, updatedBefore, tags = [], type }: Selection,
+    { withConversations = true } = {},
+  ): Address[] => {
     recover()
     assertPresent()
     return index.query((current) => {
@@ -228,6 +231,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       for (const row of current.list({ scope, namespace, tags, now: Number.NEGATIVE_INFINITY }, 'asc')) {
         if (updatedBefore !== undefined && row.updated >= updatedBefore) break
         if (type !== undefined && row.type !== type) continue
+        // Only the file of a conversation has a number.
+        if (!withConversations && row.number !== null) continue
         found.push(addressOfRow(row))
       }
       return found
@@ -246,7 +251,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     cold: createColdStore(
       { fileSystem, root, folder: layout.cold, exclusively, assertPresent },
       {
-        olderThan: (place, before) => selectAll({ ...place, updatedBefore: before }),
+        olderThan: (place, before) =>
+          selectAll({ ...place, updatedBefore: before }, { withConversations: false }),
         get: getEntry,
         put: (entry, now) => writer.put(entry, { overwrite: false, now }),
         removeAsRead: (entry) => writer.commit([{ remove: entry, expected: asRead(entry) }]),

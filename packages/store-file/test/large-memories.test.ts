@@ -220,6 +220,26 @@ it.each(['relevance', 'recency'] as const)(
   },
 )
 
+it('reads no old conversation to find what it can archive', async () => {
+  const root = temporaryRoot()
+  for (const folder of ['conversations', 'episodic'])
+    mkdirSync(join(root, 'memory', folder), { recursive: true })
+  for (let i = 100; i < 130; i++)
+    writeFileSync(join(root, `memory/conversations/conversation-${i}.md`), '### User\n\nA pool.\n')
+  writeFileSync(join(root, 'memory/episodic/note.md'), 'The pool')
+  const { store, counts } = await openCounted(root)
+  const place = { scope: 'episodic', namespace: 'default' } as const
+  expect(await store.stats(place)).toMatchObject({ entries: 31 })
+  const before = Date.now() + 60_000
+  for (const dryRun of [true, false]) {
+    counts.documents = 0
+    const run = await store.cold?.archive({ ...place, before, now: before, dryRun })
+    expect(run).toEqual({ archived: 1, errors: [] })
+    expect(counts.documents).toBeLessThan(10)
+  }
+  expect(await store.stats(place)).toMatchObject({ entries: 30 })
+})
+
 it('removes expired entries together, not each with a sync of its own', async () => {
   const root = temporaryRoot()
   const folder = join(root, 'memory/short-term')

@@ -15,7 +15,7 @@ import type { ColdFiles } from './cold-files.ts'
 
 /** The entries that are not archived, as far as moving needs them. */
 export interface CurrentFiles {
-  /** What was last written before a time, by the index. */
+  /** What was last written before a time, by the index, without the conversations that have files of their own. */
   olderThan(place: Place, before: number): Address[]
   /** @throws MemoryError CORRUPTION when the file does not hold what it announces */
   get(address: Address, now: number): Entry | null
@@ -33,7 +33,8 @@ export function createMoves(current: CurrentFiles, cold: ColdFiles, exclusively:
   /** The file decides, not the index. */
   const readOld = (address: Address, before: number, now: number): Entry | null => {
     const entry = current.get(address, now)
-    // Conversations are archives by themselves: markdown that people read, numbered and listed in a table.
+    // Conversations are archives by themselves: markdown that people read, numbered and listed in a table. One may have
+    // got its file since the index was asked.
     return entry && entry.updatedAt < before && placementOf(entry).kind === 'note' ? entry : null
   }
 
