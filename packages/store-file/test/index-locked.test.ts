@@ -1,9 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { MemoryErrorCode } from '@recall/core'
+import { createMemoryManager, MemoryErrorCode } from '@recall/core'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { createFileStore } from '../src/file-store.ts'
+import { defaultFileSystem } from '../src/files/file-system.ts'
+import { layouts } from '../src/layout/layout.ts'
 import { openFileMemory } from '../src/open-file-memory.ts'
-import { loadSqlite } from '../src/sqlite/driver.ts'
+import { loadSqlite, type OpenDatabase } from '../src/sqlite/driver.ts'
 import { fill, internal } from './index-answers.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
@@ -28,4 +31,52 @@ it('says what to do when another process hangs and holds the index', async () =>
   holder.exec('ROLLBACK')
   expect(await memory.search('long-term', { text: 'zebra' })).toHaveLength(1)
   await memory.close()
+})
+
+it.each([
+  ['index.db', 'while it lags behind'],
+  ['lock.db', 'which nobody but the holder of the lock may seal'],
+])('is not left open by who closes the memory while another process holds %s, %s', async (name) => {
+  const root = temporaryRoot()
+  await fill(root, 20)
+  const sqlite = await loadSqlite()
+  const open: string[] = []
+  const openDatabase: OpenDatabase = (path) => {
+    const database = sqlite(path)
+    open.push(path)
+    return {
+      exec: (sql) => database.exec(sql),
+      prepare: (sql) => database.prepare(sql),
+      function: (of, call) => database.function(of, call),
+      close() {
+        database.close()
+        open.splice(open.indexOf(path), 1)
+      },
+    }
+  }
+  const notices: string[] = []
+  const store = createFileStore({
+    root,
+    layout: layouts.entity,
+    fileSystem: defaultFileSystem,
+    openDatabase,
+    onNotice: (text) => notices.push(text),
+    lockTimeoutMs: 0,
+  })
+  const memory = createMemoryManager({ stores: store })
+  await memory.write('long-term', 'a', 'The zebra crosses.')
+  expect(await memory.search('long-term', { text: 'zebra' })).toHaveLength(1)
+  if (name === 'index.db') await memory.write('long-term', 'b', 'The zebra sleeps.')
+  const holder = sqlite(join(internal(root), name))
+  onTestFinished(() => holder.close())
+  holder.exec('BEGIN IMMEDIATE')
+  await memory.close()
+  expect(notices).toEqual([
+    expect.stringMatching(/^the search index could not be .*another process has held/),
+  ])
+  expect(open).toEqual([])
+  holder.exec('ROLLBACK')
+  const later = await openFileMemory({ root })
+  expect(await later.search('long-term', { text: 'zebra' })).toHaveLength(name === 'index.db' ? 2 : 1)
+  await later.close()
 })

@@ -7,7 +7,7 @@ import { type Database, type OpenDatabase, valuesOf } from '../sqlite/driver.ts'
 import { isBusy, isDamage, isHeldOpen, isUnwritable } from '../sqlite/errors.ts'
 import { busyMs, useWriteAheadLog } from '../sqlite/write-ahead-log.ts'
 import { schema, schemaVersion } from './schema.ts'
-import { indexName, logSize, readSeal, writeSeal } from './seal.ts'
+import { indexName, logSize, readSeal, type Seal, writeSeal } from './seal.ts'
 
 export interface OpenedIndex {
   database: Database
@@ -223,11 +223,22 @@ export const isSealed = (fileSystem: FileSystem, folder: string, database: Datab
   changesOf(database) === 0 && readSeal(fileSystem, folder) !== null
 
 /**
- * Closes the index and seals it. First moves the write-ahead log into the file; while another process still reads the
- * log, that is left to the last one to close.
+ * Closes the index, whatever fails, and seals it. First moves the write-ahead log into the file; while another process
+ * still reads the log, that is left to the last one to close.
  */
 export function closeIndexFile(fileSystem: FileSystem, folder: string, database: Database): void {
-  if (!isSealed(fileSystem, folder, database)) {
+  const facts = closeWithFacts(fileSystem, folder, database)
+  if (facts) writeSeal(fileSystem, folder, facts)
+}
+
+/** @returns what the seal has to say, or `null` when it says so already */
+function closeWithFacts(
+  fileSystem: FileSystem,
+  folder: string,
+  database: Database,
+): Omit<Seal, 'stamp'> | null {
+  try {
+    if (isSealed(fileSystem, folder, database)) return null
     const folders = database.prepare('SELECT path, modified FROM folders').all() as {
       path: string
       modified: number
@@ -236,8 +247,8 @@ export function closeIndexFile(fileSystem: FileSystem, folder: string, database:
       .prepare('SELECT count(*) AS documents FROM documents WHERE scope >= 0')
       .get() as { documents: number }
     database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)')
+    return { documents, folders: Object.fromEntries(folders.map((each) => [each.path, each.modified])) }
+  } finally {
     database.close()
-    const modified = Object.fromEntries(folders.map((each) => [each.path, each.modified]))
-    writeSeal(fileSystem, folder, { documents, folders: modified })
-  } else database.close()
+  }
 }

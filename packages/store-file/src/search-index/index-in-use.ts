@@ -179,13 +179,25 @@ export function createIndexInUse(options: IndexInUseOptions) {
 
     remove,
 
+    /** Closes the index as it is, unsealed: whoever opens it next looks for what is missing from it. */
+    drop,
+
+    /** @throws MemoryError TIMEOUT when another process holds the lock: then the index is closed, but not sealed */
     close(): void {
       if (!opened) return
       const { database, temporary } = opened
       const isOurs = isCurrent(opened)
       opened = undefined
-      if (temporary || !isOurs || isSealed(fileSystem, folder, database)) database.close()
-      else exclusively(() => closeIndexFile(fileSystem, folder, database))
+      let isOpen = true
+      const seal = (): void => {
+        isOpen = false
+        closeIndexFile(fileSystem, folder, database)
+      }
+      try {
+        if (!temporary && isOurs && !isSealed(fileSystem, folder, database)) exclusively(seal)
+      } finally {
+        if (isOpen) database.close()
+      }
     },
   }
 }

@@ -251,6 +251,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
         onNotice(`the search index could not be brought up to date: ${(error as Error).message}`)
       }
       try {
+        inUse.drop()
         notes.close(own.paths().size > 0 || isTemporary)
       } catch (error) {
         onNotice(`${folder} could not be tidied up: ${(error as Error).message}`)
