@@ -1,5 +1,6 @@
 import { resolve, sep } from 'node:path'
 import {
+  createInMemoryStore,
   createMemoryManager,
   type Embedder,
   MemoryError,
@@ -48,14 +49,22 @@ export interface FileMemoryOptions<Schemas extends ValueSchemas = ValueSchemas>
  * Markdown files below `root` are the memory. The index beside them may be deleted at any time.
  *
  * @throws MemoryError UNAVAILABLE when the root is missing or cannot be read, CONFLICT when it holds two layouts,
- * INVALID_INPUT when an option or its `.recall-echo.json` is not valid
+ * INVALID_INPUT when an option or its `.recall-echo.json` is not valid: no root is created for a wrong option
  */
 export async function openFileMemory<Schemas extends ValueSchemas = Record<never, never>>(
   options: FileMemoryOptions<Schemas>,
 ): Promise<MemoryManager<TypesOf<Schemas>>> {
-  const stores = await openFileStore(options)
+  // First, because a program without types may give no options.
+  pathOf(options?.root)
   const { root, layout, create, ranking, onNotice, lockTimeoutMs, fileSystem, ...memory } = options
-  return createMemoryManager({ ...memory, stores })
+  checkMemoryOptions(memory)
+  const stores = await openFileStore(options)
+  try {
+    return createMemoryManager({ ...memory, stores })
+  } catch (error) {
+    await stores.close()
+    throw error
+  }
 }
 
 /** The store by itself, for tools that need to know where things lie in the files. */
@@ -96,6 +105,24 @@ function checkSettings({ ranking = {}, onNotice, lockTimeoutMs }: FileStoreSetti
     if (!Number.isFinite(weight)) refuse(`ranking is of weights that are numbers, which ${name} is not`)
   }
 }
+
+/** Before a root is created for them: a memory in this process, of which nothing is kept, refuses what any would. */
+function checkMemoryOptions({ embedder, ...options }: Omit<MemoryManagerOptions, 'stores'>): void {
+  createMemoryManager({
+    ...options,
+    // As a copy: who closes an embedder is told by the number of memories that use it.
+    ...(embedder === undefined ? {} : { embedder: embedder && asDescribed(embedder) }),
+    stores: createInMemoryStore(),
+  })
+}
+
+const asDescribed = ({ embed, model, dimensions, maxTokens, maxBatch }: Embedder): Embedder => ({
+  embed,
+  model,
+  dimensions,
+  ...(maxTokens === undefined ? {} : { maxTokens }),
+  ...(maxBatch === undefined ? {} : { maxBatch }),
+})
 
 /** The real path of the root, which is created first if that was asked for. */
 function rootAt(fileSystem: FileSystem, path: string, create: boolean): string {

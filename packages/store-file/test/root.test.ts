@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync 
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { conversationType, isMemoryError, MemoryErrorCode } from '@recall/core'
+import { createConceptEmbedder } from '@recall/core/conformance'
 import { describe, expect, it } from 'vitest'
 import { defaultConfig } from '../src/default-config.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
@@ -33,6 +34,34 @@ it('refuses a setting that is none before it creates the root', async () => {
     )
   }
   expect(existsSync(folder)).toBe(false)
+})
+
+it.each([
+  ['an option of no name', { onNotise: () => {} }, 'onNotise'],
+  ['a clock that is none', { clock: 1 }, 'clock'],
+  ['no embedder', { embedder: 'bge' }, 'embedder'],
+  ['an embedder that is null', { embedder: null }, 'embedder'],
+  ['an embedder without dimensions', { embedder: { model: 'm', embed: async () => [] } }, 'dimensions'],
+  ['a key that is too short', { encryptionKey: new Uint8Array(1) }, 'encryptionKey'],
+])('refuses %s before it creates the root', async (_, wrong, name) => {
+  const root = join(temporaryRoot(), 'new')
+  await expect(openFileMemory({ root, create: true, ...(wrong as object) })).rejects.toMatchObject({
+    code: 'MEMORY_INVALID_INPUT',
+    message: expect.stringContaining(name),
+  })
+  expect(existsSync(root)).toBe(false)
+})
+
+it('closes an embedder with the memory that uses it, however the options were checked', async () => {
+  let closed = 0
+  const close = async (): Promise<void> => void closed++
+  const embedder = { ...createConceptEmbedder(), close }
+  const root = temporaryRoot()
+  const [one, two] = [await openFileMemory({ root, embedder }), await openFileMemory({ root, embedder })]
+  await one.close()
+  expect(closed).toBe(0)
+  await two.close()
+  expect(closed).toBe(1)
 })
 
 it('a root that is opened in the other layout misses nothing, and reads its files anew', async () => {
