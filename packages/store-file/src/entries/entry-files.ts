@@ -103,13 +103,16 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     throw new MemoryError(unreadable.problem, MemoryErrorCode.UNAVAILABLE, { details: { path } })
   }
 
-  /** Where the archive of a session is, looked up in the index and verified by the file itself. */
+  /**
+   * Where the archive of a session is, looked up in the index and verified by the file itself; `null` when there is none,
+   * or a note stands for it.
+   */
   const archivePath = (key: string): string | null => {
     const current = index.fresh()
     const row = current.byKey('episodic', defaultNamespace, key)
-    if (row) return pathOf(row)
-    assertReadable(current, (name) => archiveFile.test(name))
-    return null
+    if (!row) assertReadable(current, (name) => archiveFile.test(name))
+    // Only archives have numbers.
+    return row && row.number !== null ? pathOf(row) : null
   }
 
   const folderPaths = (): Map<number, string> =>

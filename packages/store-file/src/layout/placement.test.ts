@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { conversationKey, conversationType, sessionSummaryKey, sessionSummaryType } from '@recall/core'
 import { expect, it } from 'vitest'
 import { archiveOf, summaryOf } from '../../test/storm-values.ts'
@@ -51,5 +53,22 @@ it('keeps a record under the key that it was given, and one whose id the window 
   }
   await memory.write('episodic', conversationKey('other'), archiveOf('s', 1), { type: conversationType })
   expect(await memory.read('episodic', conversationKey('other'))).toEqual(archiveOf('s', 1))
+  await memory.close()
+})
+
+it('keeps a conversation that goes from a file to a note and back', async () => {
+  const root = temporaryRoot()
+  const memory = await openFileMemory({ root })
+  const key = conversationKey('s')
+  for (const archive of [1, 2, 3].map((n) => archiveOf('s', n))) {
+    const given = archive.messageCount === 2 ? { ...archive, mood: 'good' } : archive
+    await memory.write('episodic', key, given, { type: conversationType })
+    expect(await memory.read('episodic', key)).toMatchObject(given)
+    expect((await memory.search('episodic', {})).map((found) => found.key)).toEqual([key])
+  }
+  expect(readdirSync(join(root, 'memory/conversations'))).toEqual(['conversation-001.md'])
+  expect(readdirSync(join(root, 'memory/episodic'))).toEqual([])
+  await memory.delete('episodic', key)
+  expect(await memory.read('episodic', key)).toBe(null)
   await memory.close()
 })
