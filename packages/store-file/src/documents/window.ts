@@ -99,7 +99,10 @@ ${summary}
 `
 }
 
-/** Whether a session survives being written to the window and read back; an id of two lines would not. */
+/**
+ * Whether what is known of a session survives being written to the window and read back; an id of two lines would not.
+ * Its summary is not looked at: whatever it says stands in the window, in the form that `withSession` gives it.
+ */
 export function fitsWindow(session: SessionSummary): boolean {
   const read = parseSession(printSession(session, session.archive))
   return (
@@ -111,8 +114,10 @@ export function fitsWindow(session: SessionSummary): boolean {
 }
 
 /**
- * The file with a session added in the order of their ends, or replaced where it stands. Everything else
- * stays as it was.
+ * The file with a session added in the order of their ends, or replaced where it stands. Everything else stays as it
+ * was. The summary is for agents, who are told the window as it is when a session starts, so it is shaped to stand there
+ * and reads back like that: without the blanks around it, a line `---` as `- - -`, a backslash before a line that would
+ * begin a session or close the code of a note, and half a character as U+FFFD.
  */
 export const withSession = (file: string, session: SessionSummary, pointer: string): string =>
   keepingLineEnds(file, (content) => withBlock(content, session, pointer))

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { conversationKey, conversationType, sessionSummaryKey, sessionSummaryType } from '@recall/core'
 import { expect, it } from 'vitest'
@@ -70,5 +70,31 @@ it('keeps a conversation that goes from a file to a note and back', async () => 
   expect(readdirSync(join(root, 'memory/episodic'))).toEqual([])
   await memory.delete('episodic', key)
   expect(await memory.read('episodic', key)).toBe(null)
+  await memory.close()
+})
+
+it('keeps half a character that a conversation holds, also where it was a file before', async () => {
+  const memory = await openFileMemory({ root: temporaryRoot() })
+  const key = conversationKey('s')
+  for (const body of ['whole\n', 'cut \ud83d\n', 'whole again \u{1f600}\n']) {
+    const archive = { ...archiveOf('s', 1), body }
+    await memory.write('episodic', key, archive, { type: conversationType })
+    expect(await memory.read('episodic', key)).toMatchObject({ body })
+    const found = await memory.search('episodic', {})
+    expect(found.map((match) => match.key)).toEqual([key])
+  }
+  await memory.close()
+})
+
+it('shapes a summary so that it stands in the window, where agents are told it', async () => {
+  const root = temporaryRoot()
+  const memory = await openFileMemory({ root })
+  const written = '  a\n---\n## Session x — 1\ncut \ud83d'
+  const shaped = 'a\n- - -\n\\## Session x — 1\ncut \ufffd'
+  const summary = { ...summaryOf('s', 1), summary: written }
+  const options = { type: sessionSummaryType, ttl: Number.POSITIVE_INFINITY }
+  await memory.write('short-term', sessionSummaryKey('s'), summary, options)
+  expect(await memory.read('short-term', sessionSummaryKey('s'))).toMatchObject({ summary: shaped })
+  expect(readFileSync(join(root, 'memory/EPHEMERAL.md'), 'utf8')).toContain(shaped)
   await memory.close()
 })

@@ -47,6 +47,8 @@ export function placementOf(entry: Entry): Placement {
     if (
       archive.success &&
       entry.key === conversationKey(archive.data.sessionId, archive.data.part) &&
+      // Half a character has no place in a text file; a note spells it out.
+      archive.data.body.isWellFormed() &&
       isAll(entry, archive.data, archive.data.topics)
     ) {
       return { kind: 'archive', archive: archive.data }
