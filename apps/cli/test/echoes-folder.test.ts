@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { entry, project } from './echo-project.ts'
-import { createShell } from './support.ts'
+import { createShell, temporaryFolder } from './support.ts'
 
 it('refuses a file in the place of its folder', async () => {
   const shell = await project()
@@ -18,10 +18,38 @@ it('keeps the folder out of version control, once', async () => {
   const first = await shell.run('echoes', 'add', 'reviewer', 'x', ...entry)
   expect(first.err).toContain('.gitignore now excludes .recall/echoes/')
   expect((await shell.run('echoes', 'add', 'reviewer', 'y', ...entry)).err).not.toContain('.gitignore')
-  expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('.recall/echoes/\n')
+  expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('/.recall/echoes/\n')
   writeFileSync(join(shell.root, '.recall/talisman.yml'), 'echoes:\n  version_controlled: true\n')
   await shell.run('echoes', 'add', 'reviewer', 'z', ...entry)
   expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('')
+})
+
+it.each([
+  ['notes', '/notes/\n'],
+  ['..notes', '/..notes/\n'],
+  ['../elsewhere', null],
+  ['..', null],
+])(
+  'keeps --folder %s out of version control, if the project holds it, and no other',
+  async (folder, line) => {
+    const shell = createShell(join(temporaryFolder(), 'project'))
+    mkdirSync(join(shell.root, '.git'), { recursive: true })
+    const added = await shell.run('echoes', 'add', 'reviewer', 'x', ...entry, '--folder', folder)
+    expect(added.code).toBe(0)
+    const path = join(shell.root, '.gitignore')
+    expect(existsSync(path) ? readFileSync(path, 'utf8') : null).toBe(line)
+  },
+)
+
+it('says that no line excludes the project itself, and what to do', async () => {
+  const shell = createShell()
+  mkdirSync(join(shell.root, '.git'))
+  const added = await shell.run('echoes', 'add', 'reviewer', 'x', ...entry, '--folder', '.')
+  expect(added).toMatchObject({
+    code: 0,
+    err: expect.stringMatching(/\.gitignore stays as it is: .*give them/),
+  })
+  expect(existsSync(join(shell.root, '.gitignore'))).toBe(false)
 })
 
 it('goes on with the echoes of a host, where the project has no others', async () => {
@@ -45,7 +73,7 @@ it('says that a change stands although talisman.yml cannot be read', async () =>
   const added = await shell.run('echoes', 'add', 'reviewer', 'y', ...entry)
   expect(added).toMatchObject({ code: 0, out: 'Added as reviewer/traced-002.\n' })
   expect(added.err).toContain('.gitignore stays as it is')
-  expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('.recall/echoes/\n')
+  expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('/.recall/echoes/\n')
 })
 
 it('keeps two folders of one project apart in its memory', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { applyVersionControl } from './version-control.ts'
 
-const project = (gitignore: string, talisman?: string) => {
+const project = (gitignore: string, talisman?: string, below = '.recall/echoes') => {
   const folder = mkdtempSync(join(tmpdir(), 'echoes-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const settings = join(folder, 'talisman.yml')
@@ -12,16 +12,17 @@ const project = (gitignore: string, talisman?: string) => {
   if (talisman !== undefined) writeFileSync(settings, talisman)
   return {
     folder,
-    apply: () => applyVersionControl({ project: folder, folder: '.recall/echoes', settings }),
+    apply: () => applyVersionControl({ project: folder, folder: below, settings }),
     ignored: () => readFileSync(join(folder, '.gitignore'), 'utf8'),
   }
 }
 
 it.each([
-  ['excludes the folder by default', 'dist', undefined, 'dist\n.recall/echoes/\n'],
-  ['keeps the line endings', 'dist\r\n', undefined, 'dist\r\n.recall/echoes/\r\n'],
+  ['excludes the folder by default', 'dist', undefined, 'dist\n/.recall/echoes/\n'],
+  ['keeps the line endings', 'dist\r\n', undefined, 'dist\r\n/.recall/echoes/\r\n'],
   ['knows the line in other spellings', '/.recall/echoes\n', '', '/.recall/echoes\n'],
-  ['excludes it when told so', '', 'echoes:\n  version_controlled: false\n', '.recall/echoes/\n'],
+  ['knows the line of earlier versions', '.recall/echoes/\n', '', '.recall/echoes/\n'],
+  ['excludes it when told so', '', 'echoes:\n  version_controlled: false\n', '/.recall/echoes/\n'],
   [
     'takes the line out on demand',
     'a\n.recall/echoes/\nb\n',
@@ -36,6 +37,36 @@ it.each([
   expect(ignored()).toBe(after)
 })
 
+it.each([
+  ['notes', '/notes/\n'],
+  ['./notes/', '/notes/\n'],
+  ['..notes', '/..notes/\n'],
+  ['a [b]/*?\\', '/a \\[b\\]/\\*\\?\\\\/\n'],
+])('excludes the folder %s and no other, until it is told not to', (below, line) => {
+  const { apply, ignored, folder } = project('', undefined, below)
+  expect(apply().changed).toBe(true)
+  expect(ignored()).toBe(line)
+  expect(apply().changed).toBe(false)
+  writeFileSync(join(folder, 'talisman.yml'), 'echoes:\n  version_controlled: true\n')
+  expect(apply().changed).toBe(true)
+  expect(ignored()).toBe('')
+})
+
+it('knows the line of a folder that earlier versions did not escape', () => {
+  const { apply, ignored } = project('a [b]/\n', undefined, 'a [b]')
+  expect(apply().changed).toBe(false)
+  expect(ignored()).toBe('a [b]/\n')
+})
+
+it.each(['', '.', './'])('does not say that it excludes the project itself, as %o', (below) => {
+  const { apply, ignored, folder } = project('a\n\n/\n', undefined, below)
+  expect(apply).toThrow(expect.objectContaining({ code: 'MEMORY_INVALID_INPUT', details: { path: folder } }))
+  expect(ignored()).toBe('a\n\n/\n')
+  writeFileSync(join(folder, 'talisman.yml'), 'echoes:\n  version_controlled: true\n')
+  expect(apply()).toEqual({ versionControlled: true, changed: false })
+  expect(ignored()).toBe('a\n\n/\n')
+})
+
 it('changes nothing when the settings cannot be read', () => {
   const { apply, ignored } = project('a\n', 'echoes: [')
   expect(apply).toThrow(expect.objectContaining({ code: 'MEMORY_INVALID_INPUT' }))
@@ -48,5 +79,5 @@ it('keeps a link to a .gitignore that is kept elsewhere', () => {
   symlinkSync(join(folder, 'shared-ignore'), join(folder, '.gitignore'))
   expect(apply().changed).toBe(true)
   expect(lstatSync(join(folder, '.gitignore')).isSymbolicLink()).toBe(true)
-  expect(ignored()).toContain('.recall/echoes/')
+  expect(ignored()).toContain('/.recall/echoes/')
 })

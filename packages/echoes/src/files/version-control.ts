@@ -12,19 +12,26 @@ const settingsSchema = z.nullish(
 
 /**
  * Keeps the echoes out of version control, unless the project's `talisman.yml` has
- * `echoes: { version_controlled: true }`: adds the folder's line to `.gitignore`, or removes it. Idempotent.
+ * `echoes: { version_controlled: true }`: adds the folder's line to `.gitignore`, or removes it. The line excludes that
+ * folder alone, no other of its name. Idempotent.
  *
  * @param options.folder below the project, for example `.recall/echoes`
  * @param options.settings path of the `talisman.yml`; without it the echoes are excluded
  * @returns whether `.gitignore` was changed, and what the settings say
- * @throws MemoryError INVALID_INPUT when the settings cannot be read; nothing is changed then
+ * @throws MemoryError INVALID_INPUT when the settings cannot be read, or the folder to exclude is the project itself;
+ * nothing is changed then
  */
 export function applyVersionControl(options: { project: string; folder: string; settings?: string }): {
   versionControlled: boolean
   changed: boolean
 } {
-  const { project, folder, settings } = options
+  const { project, settings } = options
+  const folder = withoutEnds(options.folder)
   const versionControlled = settings !== undefined && optsIn(settings)
+  if (folder === '') {
+    if (versionControlled) return { versionControlled, changed: false }
+    throw isProject(project)
+  }
   const path = realPathOf(join(project, '.gitignore'))
   const text = readText(path) ?? ''
   const next = versionControlled ? without(text, folder) : including(text, folder)
@@ -53,9 +60,24 @@ function optsIn(path: string): boolean {
   }
 }
 
+const isProject = (project: string): MemoryError =>
+  new MemoryError(
+    `the echoes lie in ${project} itself, which no line can exclude: give them a folder of their own, or name there what git is not to keep`,
+    MemoryErrorCode.INVALID_INPUT,
+    { details: { path: project } },
+  )
+
 const linesOf = (text: string): string[] => (text === '' ? [] : text.split(/(?<=\n)/))
+
+/** The path without slashes around it; empty for the folder itself. */
+const withoutEnds = (path: string): string => path.replace(/^(?:\.?\/)+|\/+$/g, '').replace(/^\.$/, '')
+
+/** As a pattern of git: what means more than itself is escaped, and a line end is any character. */
+const patternOf = (folder: string): string => folder.replace(/[\\*?[\]]/g, '\\$&').replace(/[\r\n]/g, '?')
+
+/** A person may have spelled the line in another way, and earlier versions neither escaped it nor began it with a slash. */
 const isLineOf = (line: string, folder: string): boolean =>
-  line.trim().replace(/^\/|\/$/g, '') === folder.replace(/^\/|\/$/g, '')
+  [folder, patternOf(folder)].includes(line.trim().replace(/^\/|\/$/g, ''))
 
 const without = (text: string, folder: string): string =>
   linesOf(text)
@@ -66,5 +88,6 @@ function including(text: string, folder: string): string {
   if (linesOf(text).some((line) => isLineOf(line, folder))) return text
   const newline = text.includes('\r\n') ? '\r\n' : '\n'
   const gap = text === '' || text.endsWith('\n') ? '' : newline
-  return `${text}${gap}${folder.replace(/\/$/, '')}/${newline}`
+  // With a slash in front: without one it would exclude every folder of this name.
+  return `${text}${gap}/${patternOf(folder)}/${newline}`
 }

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { targets } from '@recall/agents'
 import { MemoryError, MemoryErrorCode, redactJson, redactText } from '@recall/core'
 import {
@@ -113,7 +113,7 @@ function projectOf({ cwd }: Io): string {
 export async function afterChange(project: Project, options: EchoesOptions): Promise<void> {
   const { io, path, folder } = project
   const below = relative(path, folder).split(sep).join('/')
-  if (existsSync(join(path, '.git')) && !below.startsWith('..')) {
+  if (existsSync(join(path, '.git')) && !leadsOut(below)) {
     const settings = join(dirname(folder), 'talisman.yml')
     try {
       const { changed, versionControlled } = applyVersionControl({ project: path, folder: below, settings })
@@ -126,6 +126,9 @@ export async function afterChange(project: Project, options: EchoesOptions): Pro
   }
   await mirror(project, options)
 }
+
+/** Whether a relative path leads out of the folder that it begins in; on Windows one to another drive is absolute. */
+const leadsOut = (path: string): boolean => path === '..' || path.startsWith('../') || isAbsolute(path)
 
 /** Copies the echoes into the memory; a failure is reported, and the next change copies them again. */
 export async function mirror(project: Project, options: RootOptions): Promise<void> {
