@@ -23,7 +23,8 @@ const timeoutMs = 15_000
  * Runs a section under a lock between processes. Each holder creates the file with the next number. The highest
  * number is the current lock; its file is marked as free and stays, so that an older file cannot be taken for the
  * newest. The lock of a killed process is free at once. Sections are synchronous, so they cannot overlap within a
- * process.
+ * process. What the section returns or throws is what the caller gets, also where the lock cannot be released as it
+ * should, as on a full disk.
  *
  * @throws MemoryError TIMEOUT when another process does not release the lock within 15 seconds; UNAVAILABLE when nothing
  * can be written there
@@ -36,7 +37,7 @@ export async function withLock<T>(folder: string, section: () => T): Promise<T> 
       try {
         return section()
       } finally {
-        write(folder, { free: true }, (temporary) => renamePatiently(temporary, join(folder, held)))
+        release(folder, held)
       }
     }
     if (Date.now() > end) {
@@ -47,6 +48,21 @@ export async function withLock<T>(folder: string, section: () => T): Promise<T> 
       )
     }
     await wait(2 + Math.random() * 8)
+  }
+}
+
+/** Never throws: the section has done its work by now. */
+function release(folder: string, held: string): void {
+  const path = join(folder, held)
+  try {
+    write(folder, { free: true }, (temporary) => renamePatiently(temporary, path))
+  } catch {
+    try {
+      // Takes no room. Nobody has gone past the number yet: all is as before it was taken.
+      unlinkSync(path)
+    } catch {
+      // It is free when this process ends.
+    }
   }
 }
 
@@ -127,8 +143,8 @@ function parseHolder(text: string): (ProcessIdentity & { free?: boolean }) | und
 /** Writes a lock file without fsync: locks mean nothing after a restart of the machine. */
 function write(folder: string, content: object, place: (temporary: string) => void): void {
   const temporary = join(folder, `.tmp-${process.pid}-${Math.random().toString(36).slice(2)}`)
-  writeFileSync(temporary, JSON.stringify(content))
   try {
+    writeFileSync(temporary, JSON.stringify(content))
     place(temporary)
   } finally {
     orAbsent(() => unlinkSync(temporary))
