@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { MemoryError, MemoryErrorCode, memoryScopes } from '@recall/core'
 import { orAbsent } from '@recall/core/process'
 import { parseQueueCapacity, type QueueItem, queueIsFull, type WriteQueue } from '@recall/core/protocol'
@@ -43,6 +43,10 @@ const itemSchema = z.object({
  * A queue of writes as files, one each, which are synced before a write counts as queued: it survives a killed
  * process and a power cut. Several processes may share the folder; one at a time drains it.
  *
+ * A file that is damaged stays as it is, for a person to mend or to remove, and the other writes go on. For as long as it
+ * is there, `items` tells of it by a dead item of the default namespace, as nobody knows whose it was: `lastError` names
+ * the file, `remove` removes it, and `update` leaves it alone.
+ *
  * @throws MemoryError INVALID_INPUT when the folder is no path, or the capacity no whole number of at least 1
  */
 export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQueue> {
@@ -52,6 +56,8 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
   const capacity = parseQueueCapacity(options.capacity)
   const openDatabase = await loadSqlite()
   ensureFolder(fileSystem, folder, onlyUser)
+  /** Ids of the files that were damaged when they were last read. */
+  const damaged = new Set<number>()
   let lock: Database | undefined
   let held = false
 
@@ -68,15 +74,10 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
     const path = pathOf(id)
     const text = orAbsent(() => fileSystem.readFileSync(path, 'utf8'))
     if (text === null) return null
-    try {
-      return itemSchema.parse(JSON.parse(text)) as QueueItem
-    } catch (cause) {
-      throw new MemoryError(
-        `${path} is no queued write: move it away, then drain again`,
-        MemoryErrorCode.CORRUPTION,
-        { cause, details: { path } },
-      )
-    }
+    const item = parseItem(text)
+    if (item) damaged.delete(id)
+    else damaged.add(id)
+    return item ?? damagedItem(id, path)
   }
 
   const print = (item: QueueItem): string => `${JSON.stringify(item)}\n`
@@ -105,6 +106,7 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
     },
 
     async update(item) {
+      if (damaged.has(item.id)) return
       if (fileSystem.existsSync(pathOf(item.id))) replaceFile(fileSystem, pathOf(item.id), print(item))
     },
 
@@ -140,6 +142,29 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
     },
   }
 }
+
+/** @returns `null` for a text that is no queued write */
+function parseItem(text: string): QueueItem | null {
+  try {
+    return itemSchema.parse(JSON.parse(text)) as QueueItem
+  } catch {
+    return null
+  }
+}
+
+/** What stands for a file that is no queued write. No drain makes it, and none writes to it. */
+const damagedItem = (id: number, path: string): QueueItem => ({
+  namespace: 'default',
+  scope: 'working',
+  key: basename(path),
+  value: null,
+  queuedAt: id,
+  id,
+  attempts: 0,
+  notBefore: 0,
+  lastError: `${path} is no queued write: mend it, or move it away`,
+  dead: true,
+})
 
 /** An empty path, of a setting that is not set, would be the folder in which the program happens to run. */
 function placeOf(folder: string): string {

@@ -1,6 +1,8 @@
-import { copyFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInMemoryStore, createMemoryManager } from '@recall/core'
 import { thisProcess } from '@recall/core/process'
+import { createMemoryFallback } from '@recall/core/protocol'
 import { expect, it } from 'vitest'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openWriteQueue, type WriteQueueOptions } from '../src/write-queue.ts'
@@ -222,15 +224,48 @@ it.each([
   })
 })
 
-it('names a file that is no queued write', async () => {
+it.each(['{', '', '{"half": 1}'])(
+  'goes on beside a file that is damaged, and tells of it: %o',
+  async (text) => {
+    const folder = temporaryRoot()
+    const queue = await openWriteQueue({ folder })
+    const [first] = [await queue.append(write('a')), await queue.append(write('b'))]
+    const name = `${String(first.id).padStart(16, '0')}.json`
+    const path = join(folder, name)
+    writeFileSync(path, text)
+    const items = await queue.items()
+    expect(items).toMatchObject([
+      { id: first.id, dead: true, lastError: `${path} is no queued write: mend it, or move it away` },
+      { key: 'b' },
+    ])
+    for (const item of items) await queue.update({ ...item, attempts: 1 })
+    expect(readFileSync(path, 'utf8')).toBe(text)
+    expect(await queue.items()).toMatchObject([{ dead: true, attempts: 0 }, { attempts: 1 }])
+    // A person has mended it.
+    writeFileSync(path, JSON.stringify(first))
+    expect((await queue.items())[0]).toEqual(first)
+    await queue.update({ ...first, attempts: 2 })
+    expect((await queue.items())[0]).toMatchObject({ key: 'a', attempts: 2 })
+    writeFileSync(path, text)
+    await queue.remove(first.id)
+    expect((await queue.items()).map(({ key }) => key)).toEqual(['b'])
+    await queue.close()
+  },
+)
+
+it('lets a healthy memory be written to and drained into beside a file that is damaged', async () => {
   const folder = temporaryRoot()
   const queue = await openWriteQueue({ folder })
-  await queue.append(write('a'))
-  const [name = ''] = readdirSync(folder).filter((each) => each.endsWith('.json'))
-  writeFileSync(join(folder, name), '{"half')
-  await expect(queue.items()).rejects.toMatchObject({
-    code: 'MEMORY_CORRUPTION',
-    details: { path: join(folder, name) },
-  })
+  const { id } = await queue.append(write('lost', 1000))
+  const name = `${String(id).padStart(16, '0')}.json`
+  writeFileSync(join(folder, name), '{')
+  await queue.append(write('kept', 1000))
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  const fallback = createMemoryFallback({ memory, queue, onDegraded: () => {} })
+  expect(await fallback.writeWithDegradation('long-term', 'other', 1)).toBe('written')
+  expect(await fallback.drain()).toMatchObject({ written: 1, waiting: 0, dead: 1 })
+  expect(await memory.read('long-term', 'kept')).toEqual({ key: 'kept' })
+  expect(readdirSync(folder).filter((each) => each.endsWith('.json'))).toEqual([name])
+  await memory.close()
   await queue.close()
 })
