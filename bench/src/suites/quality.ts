@@ -142,7 +142,11 @@ const steps = (weights: typeof rankWeights): Record<string, number>[] =>
     [2 / 3, 4 / 3].map((factor) => ({ [name]: round(weights[name] * factor, 3) })),
   )
 
-async function measure(retriever: Retriever, collections: readonly Collection[]): Promise<RetrieverResult> {
+/** What one retriever makes of every question. */
+export async function measure(
+  retriever: Retriever,
+  collections: readonly Collection[],
+): Promise<RetrieverResult> {
   const answers: Answer[] = []
   const times: number[] = []
   for (const collection of collections) {
@@ -161,19 +165,24 @@ async function measure(retriever: Retriever, collections: readonly Collection[])
     }
     await opened.close()
   }
-  const names = Object.keys(answers[0]?.measures ?? {})
   const abstention = abstain(answers)
   return {
     name: retriever.name,
-    measures: Object.fromEntries(
-      names.map((name) => [name, percent(answers.map(({ measures }) => measures[name] ?? 0))]),
-    ),
+    measures: averages(answers),
     byCollection: groupBy(answers, ({ collection }) => collection),
     byCategory: groupBy(answers, ({ category }) => category),
     searchMs: round(median(times), 1),
     ...(abstention ? { abstention } : {}),
     answers,
   }
+}
+
+/** Of each measure over the answers that have it: a question that no session answers says nothing about sessions. */
+function averages(answers: readonly Answer[]): Record<string, number> {
+  const values = new Map<string, number[]>()
+  for (const [name, value] of answers.flatMap(({ measures }) => Object.entries(measures)))
+    values.set(name, [...(values.get(name) ?? []), value])
+  return Object.fromEntries([...values].map(([name, own]) => [name, percent(own)]))
 }
 
 function judge(
