@@ -57,20 +57,6 @@ describe.each(readmes.filter((readme) => codeIn(readme).length > 0))('%s', (read
   })
 })
 
-describe('what README.md says was measured', () => {
-  const rows = [...read('README.md').matchAll(/^\| \[.+?\]\((bench\/results\/[^)]+)\)(.+)$/gm)]
-  const figuresIn = (text: string): string[] => text.match(/\d+(\.\d+)?/g) ?? []
-
-  it.each(rows.map(([, page, rest]) => [page as string, rest as string]))('stands in %s', (page, rest) => {
-    expect(figuresIn(rest)).not.toEqual([])
-    expect(figuresIn(read(page))).toEqual(expect.arrayContaining(figuresIn(rest)))
-  })
-
-  it('is not nothing', () => {
-    expect(rows.length).toBeGreaterThan(4)
-  })
-})
-
 describe('examples', () => {
   const folders: string[] = []
   const home = process.cwd()
