@@ -7,9 +7,10 @@ it('makes one memory of several, in which what has the same name stays apart', (
     docs: [{ id: 'D1', session: 's1', time: null, text: id }],
     queries: [{ id: 'q', text: 'who?', gold: ['D1'], category: 'all' }],
   })
-  const one = { name: 'one', collections: [collection('a'), collection('b')] }
-  const two = { name: 'two', collections: [collection('a')] }
-  const { collections } = together([one, two])
+  const one = { name: 'one', collections: [collection('a'), collection('b')], missingGold: 1 }
+  const two = { name: 'two', collections: [collection('a')], missingGold: 2 }
+  const { collections, missingGold } = together([one, two])
+  expect(missingGold).toBe(3)
   expect(collections).toHaveLength(1)
   expect(collections[0]?.docs.map(({ id, session }) => [id, session])).toEqual([
     ['one/a/D1', 'one/a/s1'],

@@ -2,6 +2,8 @@
 export interface DataSet {
   name: string
   collections: Collection[]
+  /** How often a question named evidence that is no document, where it did; that was left out. */
+  missingGold?: number
 }
 
 /** One memory: what one person or team would keep. */
@@ -33,8 +35,10 @@ export function together(sets: readonly DataSet[]): DataSet {
   const collections = sets.flatMap(({ name, collections }) =>
     collections.map((collection) => prefixed(collection, `${name}/${collection.id}/`)),
   )
+  const missingGold = sets.reduce((sum, set) => sum + (set.missingGold ?? 0), 0)
   return {
     name: 'together',
+    ...(missingGold > 0 ? { missingGold } : {}),
     collections: [
       {
         id: 'together',

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { UsageError } from '../options.ts'
 import { parseTime } from './formats/parse-time.ts'
 import { readDataSet } from './read-data-set.ts'
 
@@ -205,6 +206,137 @@ it('reads our own form, however much of it is left out', () => {
       },
     ],
   })
+})
+
+const ownForm = (content: { docs?: unknown; queries?: unknown; id?: string }) => ({
+  collections: [{ id: 'c', docs: [], queries: [], ...content }],
+})
+const question = { id: 'q', text: 'what', gold: ['d'] }
+const said = { speaker: 'Ana', dia_id: 'D1:1', text: 'Hi' }
+const asked = { question: 'What?', evidence: ['D1:1'], category: 1 }
+const locomo = { sample_id: 'c', conversation: { session_1: [said] }, qa: [asked] }
+const haystack = {
+  question_id: 'q',
+  question: 'Where?',
+  question_type: 'single',
+  haystack_dates: ['2023/05/20 (Sat) 02:21'],
+  haystack_session_ids: ['s'],
+  haystack_sessions: [[{ role: 'user', content: 'hello', has_answer: true }]],
+}
+
+it.each([
+  {
+    what: 'our own form without documents',
+    content: { collections: [{ id: 'c', queries: [] }] },
+    problem: 'collections[0].docs: expected array',
+  },
+  {
+    what: 'our own form without questions',
+    content: { collections: [{ id: 'c', docs: [] }] },
+    problem: 'collections[0].queries: expected array',
+  },
+  {
+    what: 'evidence that is no list',
+    content: ownForm({ queries: [{ ...question, gold: 'd' }] }),
+    problem: 'collections[0].queries[0].gold: expected array',
+  },
+  {
+    what: 'a question of LoCoMo without evidence',
+    content: [{ ...locomo, qa: [asked, { ...asked, evidence: undefined }] }],
+    problem: '[0].qa[1].evidence: expected array',
+  },
+  {
+    what: 'a session of LoCoMo that is nothing',
+    content: [{ ...locomo, conversation: { session_1: [said], session_3: null } }],
+    problem: '[0].conversation.session_3: expected the turns of a session, or its time',
+  },
+  {
+    what: 'LongMemEval without dates',
+    content: [{ ...haystack, haystack_dates: undefined }],
+    problem: '[0].haystack_dates: expected array',
+  },
+  {
+    what: 'LongMemEval with more sessions than names of them',
+    content: [{ ...haystack, haystack_session_ids: [] }],
+    problem: '[0].haystack_session_ids: expected one for each',
+  },
+  {
+    what: 'SQuAD without paragraphs',
+    content: { data: [{ title: 'T' }] },
+    problem: 'data[0].paragraphs: expected array',
+  },
+])('says which file has $what, and where', ({ content, problem }) => {
+  const path = file(content)
+  expect(() => readDataSet(path)).toThrow(UsageError)
+  expect(() => readDataSet(path)).toThrow(problem)
+  expect(() => readDataSet(path)).toThrow(path)
+})
+
+const beir = ({ corpus = '{"_id":"d1","text":"body"}\n', qrels = 'q1\td1\t1\n' }): string => {
+  mkdirSync(join(folder, 'qrels'), { recursive: true })
+  writeFileSync(join(folder, 'corpus.jsonl'), corpus)
+  writeFileSync(join(folder, 'queries.jsonl'), '{"_id":"q1","text":"what"}\n')
+  writeFileSync(join(folder, 'qrels/test.tsv'), `query-id\tcorpus-id\tscore\n${qrels}`)
+  return folder
+}
+
+it('says which line of BEIR is wrong', () => {
+  const good = '{"_id":"d1","text":"body"}'
+  for (const [line, problem] of [
+    ['{"_id":', 'cannot be read as JSON'],
+    ['{"_id":"d2"}', 'text: expected string'],
+  ]) {
+    const set = beir({ corpus: `${good}\n\n${line}\n` })
+    expect(() => readDataSet(set)).toThrow(UsageError)
+    expect(() => readDataSet(set)).toThrow(problem)
+    expect(() => readDataSet(set)).toThrow('corpus.jsonl, line 3,')
+  }
+})
+
+it('says which file of BEAM is wrong', () => {
+  mkdirSync(join(folder, '7', 'probing_questions'), { recursive: true })
+  const write = (name: string, text: string) => writeFileSync(join(folder, '7', name), text)
+  write('probing_questions/probing_questions.json', '{"abstention": [{}]}')
+  for (const [chat, problem] of [
+    ['[{', 'cannot be read as JSON'],
+    ['[{"batch_number": 1}]', '[0].turns: expected array'],
+  ]) {
+    write('chat.json', chat as string)
+    expect(() => readDataSet(folder)).toThrow(UsageError)
+    expect(() => readDataSet(folder)).toThrow(problem)
+    expect(() => readDataSet(folder)).toThrow(join('7', 'chat.json'))
+  }
+})
+
+it('leaves out evidence that is no document, counts it, and refuses a set of nothing else', () => {
+  const docs = [{ id: 'd', text: 'body' }]
+  const queries = [
+    { ...question, gold: ['d', 'D'] },
+    { ...question, id: 'other', gold: ['D'] },
+  ]
+  const { missingGold, collections } = readDataSet(file(ownForm({ docs, queries })))
+  expect(missingGold).toBe(2)
+  expect(collections[0]?.queries.map(({ gold }) => gold)).toEqual([['d']])
+  expect(() => readDataSet(file(ownForm({ docs, queries: queries.slice(1) })))).toThrow(
+    'are ids written alike?',
+  )
+  expect(() => readDataSet(beir({ qrels: 'q1\tD1\t1\n' }))).toThrow('are ids written alike?')
+})
+
+it('takes what is repeated word for word once, and refuses an id of two things', () => {
+  const doc = { id: 'd', text: 'body' }
+  const read = (docs: unknown[], queries: unknown[] = [question]) =>
+    readDataSet(file(ownForm({ docs, queries })))
+  expect(read([doc, doc], [question, question]).collections[0]).toMatchObject({
+    docs: [{ id: 'd' }],
+    queries: [{ id: 'q' }],
+  })
+  expect(() => read([doc, { ...doc, text: 'another' }])).toThrow('two documents "d" that differ')
+  expect(() => read([doc], [question, { ...question, text: 'who' }])).toThrow('two questions "q" that differ')
+  const { collections } = ownForm({ docs: [doc], queries: [question] })
+  expect(() => readDataSet(file({ collections: [...collections, ...collections] }))).toThrow(
+    'two collections "c"',
+  )
 })
 
 it('says what it expected', () => {

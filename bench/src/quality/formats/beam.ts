@@ -1,37 +1,41 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { z } from 'zod'
 import { UsageError } from '../../options.ts'
 import type { Collection, DataSet, Doc } from '../data-set.ts'
+import { parseAs, readJson } from '../parse-as.ts'
 import { parseTime } from './parse-time.ts'
 
-interface BeamBatch {
-  batch_number: number
-  turns: { id: number; role: string; content: string; time_anchor?: string }[][]
-}
+const turn = z.object({
+  id: z.number(),
+  role: z.string(),
+  content: z.string(),
+  time_anchor: z.string().nullish(),
+})
+const batch = z.object({ batch_number: z.number(), turns: z.array(z.array(turn)) })
 
-type BeamQuestions = Record<string, { question: string; source_chat_ids?: unknown }[]>
-
-/** Kinds that ask for certain turns, not for a whole chat, for how to answer, or for what was never said. */
-const beamKinds = [
-  'information_extraction',
-  'knowledge_update',
-  'multi_session_reasoning',
-  'temporal_reasoning',
-  'contradiction_resolution',
-]
+const questions = z.array(z.object({ question: z.string(), source_chat_ids: z.unknown() })).optional()
+/** The kinds that ask for certain turns, not for a whole chat, for how to answer, or for what was never said. */
+const beamQuestions = z.object({
+  information_extraction: questions,
+  knowledge_update: questions,
+  multi_session_reasoning: questions,
+  temporal_reasoning: questions,
+  contradiction_resolution: questions,
+})
 
 export function readBeam(folder: string, chats: readonly string[]): DataSet {
-  const json = (...names: string[]): unknown => {
+  const json = <Schema extends z.ZodType>(schema: Schema, ...names: string[]): z.output<Schema> => {
     const path = join(folder, ...names)
     if (!existsSync(path)) throw new UsageError(`${path} is missing: a folder of BEAM's chats has it.`)
-    return JSON.parse(readFileSync(path, 'utf8'))
+    return parseAs(schema, readJson(path), path, 'BEAM')
   }
   const collections = chats.map((id): Collection => {
-    const docs = (json(id, 'chat.json') as BeamBatch[]).flatMap(fromBeamBatch)
+    const docs = json(z.array(batch), id, 'chat.json').flatMap(fromBeamBatch)
     const ids = new Set(docs.map((doc) => doc.id))
-    const questions = json(id, 'probing_questions', 'probing_questions.json') as BeamQuestions
-    const queries = beamKinds.flatMap((category) =>
-      (questions[category] ?? []).map(({ question, source_chat_ids }, i) => ({
+    const asked = json(beamQuestions, id, 'probing_questions', 'probing_questions.json')
+    const queries = Object.entries(asked).flatMap(([category, questions = []]) =>
+      questions.map(({ question, source_chat_ids }, i) => ({
         id: `${id}#${category}#${i}`,
         text: question,
         gold: [...new Set(numbersIn(source_chat_ids).map(String))].filter((turn) => ids.has(turn)),
@@ -44,7 +48,7 @@ export function readBeam(folder: string, chats: readonly string[]): DataSet {
 }
 
 /** The person's turns end with a mark of where the authors planned them. */
-function fromBeamBatch({ batch_number, turns }: BeamBatch): Doc[] {
+function fromBeamBatch({ batch_number, turns }: z.output<typeof batch>): Doc[] {
   let time: string | null = null
   return turns.flat().map(({ id, role, content, time_anchor }) => {
     time = parseTime(time_anchor) ?? time

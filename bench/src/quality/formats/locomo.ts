@@ -1,20 +1,49 @@
+import { z } from 'zod'
 import type { Collection, Doc } from '../data-set.ts'
 import { parseTime } from './parse-time.ts'
 
-export interface Locomo {
-  sample_id: string
-  conversation: Record<string, unknown>
-  qa: { question: string; evidence: string[]; category: number }[]
-  /** What the authors noted of each session: by speaker, each fact with the turns that say it. */
-  observation?: Record<string, Record<string, [fact: string, evidence: string | string[]][]>>
-}
+const turn = z.object({
+  speaker: z.string(),
+  dia_id: z.string(),
+  text: z.string(),
+  blip_caption: z.string().nullish(),
+})
 
-interface LocomoTurn {
-  speaker: string
-  dia_id: string
-  text: string
-  blip_caption?: string
-}
+/** Beside its sessions and their times, a conversation may hold anything. */
+const conversation = z
+  .record(z.string(), z.unknown())
+  .transform((whole) =>
+    Object.fromEntries(Object.entries(whole).filter(([key]) => /^session_\d+(?:_date_time)?$/.test(key))),
+  )
+  .pipe(
+    z.record(
+      z.string(),
+      z.union([z.string(), z.array(turn)], { error: 'expected the turns of a session, or its time' }),
+    ),
+  )
+
+export const locomo = z.array(
+  z.object({
+    sample_id: z.string(),
+    conversation,
+    qa: z.array(
+      z.object({
+        question: z.string(),
+        evidence: z.array(z.string()),
+        category: z.union([z.number(), z.string()]),
+      }),
+    ),
+    /** What the authors noted of each session: by speaker, each fact with the turns that say it. */
+    observation: z
+      .record(
+        z.string(),
+        z.record(z.string(), z.array(z.tuple([z.string(), z.union([z.string(), z.array(z.string())])]))),
+      )
+      .optional(),
+  }),
+)
+
+type Locomo = z.output<typeof locomo>[number]
 
 /** Adversarial questions (category 5) ask for what was never said, and are left out. */
 export function fromLocomo(sample: Locomo): Collection {
@@ -54,7 +83,7 @@ const sessionsOf = ({ conversation }: Locomo): string[] =>
   Object.keys(conversation).filter((key) => /^session_\d+$/.test(key))
 
 const turnsOf = ({ conversation }: Locomo, session: string): Doc[] =>
-  (conversation[session] as LocomoTurn[]).map(({ speaker, dia_id, text, blip_caption }) => ({
+  (conversation[session] as z.output<typeof turn>[]).map(({ speaker, dia_id, text, blip_caption }) => ({
     id: dia_id,
     session,
     time: parseTime(conversation[`${session}_date_time`] as string),
@@ -74,7 +103,7 @@ const factsOf = ({ observation }: Locomo, session: string): (Doc & { evidence: s
 
 const questionsOf = ({ sample_id, qa }: Locomo) =>
   qa
-    .filter(({ category }) => category !== 5)
+    .filter(({ category }) => String(category) !== '5')
     .map(({ question, evidence, category }, i) => ({
       id: `${sample_id}#${i}`,
       text: question,

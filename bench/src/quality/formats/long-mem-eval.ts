@@ -1,17 +1,31 @@
+import { z } from 'zod'
 import type { Collection } from '../data-set.ts'
 import { parseTime } from './parse-time.ts'
 
-export interface LongMemEval {
-  question_id: string
-  question: string
-  question_type: string
-  haystack_dates: string[]
-  haystack_session_ids: string[]
-  haystack_sessions: { role: string; content: string; has_answer?: boolean }[][]
-}
+export const longMemEval = z.array(
+  z
+    .object({
+      question_id: z.string(),
+      question: z.string(),
+      question_type: z.string(),
+      haystack_dates: z.array(z.string()),
+      haystack_session_ids: z.array(z.string()),
+      haystack_sessions: z.array(
+        z.array(z.object({ role: z.string(), content: z.string(), has_answer: z.boolean().nullish() })),
+      ),
+    })
+    .refine(
+      ({ haystack_session_ids, haystack_sessions }) =>
+        haystack_session_ids.length === haystack_sessions.length,
+      {
+        path: ['haystack_session_ids'],
+        error: 'expected one for each of haystack_sessions',
+      },
+    ),
+)
 
 /** Questions whose id ends with `_abs` ask for what was never said, and are left out. */
-export function fromLongMemEval(item: LongMemEval): Collection {
+export function fromLongMemEval(item: z.output<typeof longMemEval>[number]): Collection {
   const docs = item.haystack_sessions.flatMap((turns, i) => {
     const session = item.haystack_session_ids[i] as string
     const time = parseTime(item.haystack_dates[i]?.replaceAll('/', '-'))
