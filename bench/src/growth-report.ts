@@ -24,12 +24,15 @@ export const exponents = (points: readonly GrowthPoint[]): [Measure, number][] =
     growthExponent(points.map((point) => ({ x: point.size, y: point[measure] }))),
   ])
 
+/** Nothing where too few sizes were measured. */
+const showExponent = (exponent: number): string => (Number.isNaN(exponent) ? '' : exponent.toFixed(2))
+
 /** A row for each measure, a column for each size, and the power of the size that it grows with. */
 export function growthReport({ points, leftOut }: GrowthResult, facts: Record<string, unknown>): string {
   const rows = exponents(points).map(([measure, exponent]) => [
     measures[measure],
     ...points.map((point) => showFigure(point[measure])),
-    exponent.toFixed(2),
+    showExponent(exponent),
   ])
   return `# growth
 
@@ -51,7 +54,7 @@ export const growthCurves = (points: readonly GrowthPoint[]): string =>
         ['searchMs', 'coldSearchMs', 'putMs', 'unchangedMs', 'rebuildMs', 'rebuildMb'].includes(measure),
       )
       .map(([measure, exponent]) => ({
-        name: `${measures[measure].replaceAll('`', '')}: ${exponent.toFixed(2)}`,
+        name: [measures[measure].replaceAll('`', ''), showExponent(exponent)].filter(Boolean).join(': '),
         points: points.map((point) => ({ x: point.size, y: point[measure] })),
       })),
   )
