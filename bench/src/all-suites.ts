@@ -95,7 +95,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     summary:
       'what is found, on data sets that you bring: our own form, LoCoMo, LongMemEval, folders of BEAM and BEIR',
     usage:
-      '--data <path>[,<path>] [--runtime wasm] [--ablation] [--leave-one-out] [--together] [--facts] [--stores] [--postgres url]',
+      '--data <path>[,<path>] [--runtime native|wasm] [--ablation] [--leave-one-out] [--together] [--facts] [--stores] [--postgres url]',
     all: ['--ablation', '--leave-one-out'],
     needs: 'data',
     run: async (options) => (await import('./publish/quality.ts')).publishQuality(options),

@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util'
 
 /** The arguments of the bench, each with what it is without being given. */
-export const parseOptions = () =>
+export const parseOptions = (args = process.argv.slice(2)) =>
   parseArgs({
+    args,
     allowPositionals: true,
     options: {
       help: { type: 'boolean', short: 'h', default: false },

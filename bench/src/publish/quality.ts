@@ -1,16 +1,17 @@
 import type { Runtime } from '@recall/embeddings/local'
-import { type Options, say } from '../options.ts'
-import { together } from '../quality/data-set.ts'
+import { type Options, say, UsageError } from '../options.ts'
+import type { DataSet } from '../quality/data-set.ts'
 import { fileName, qualityChart, qualityReport } from '../quality/quality-report.ts'
-import { readDataSet } from '../quality/read-data-set.ts'
 import type { LeftOut } from '../quality/results.ts'
+import { setsOf } from '../quality/sets-of.ts'
 import { machineFacts, writeResult } from '../report.ts'
-import { hashOf, leaveOneOut, measureQuality, type QualitySettings, slim } from '../suites/quality.ts'
+import { leaveOneOut, measureQuality, type QualitySettings, slim } from '../suites/quality.ts'
 
 export async function publishQuality(options: Options): Promise<boolean> {
-  const { data = '', ablation, stores, postgres } = options
-  const runtime: Runtime | undefined =
-    options.runtime === 'wasm' || options.runtime === 'native' ? options.runtime : undefined
+  const { ablation, stores, postgres } = options
+  const runtime = runtimeOf(options)
+  if (options.together && options['leave-one-out'])
+    throw new UsageError('--leave-one-out needs several collections, and --together makes one of them.')
   const settings: QualitySettings = {
     ...(runtime ? { runtime } : {}),
     ...(postgres ? { postgres } : {}),
@@ -20,17 +21,11 @@ export async function publishQuality(options: Options): Promise<boolean> {
     abstention: !stores && !options.together,
     say,
   }
-  const read = data.split(',').map((path) => {
-    const set = readDataSet(path, { facts: options.facts })
-    return { set, hash: `${set.name}, sha256 ${hashOf(path, set)}` }
-  })
-  const measured = options.together
-    ? [{ set: together(read.map(({ set }) => set)), hash: read.map(({ hash }) => hash).join('; ') }]
-    : read
-  for (const { set, hash } of measured) {
+  for (const { set, source } of setsOf(options)) {
     say(`${set.name}: ${set.collections.length} collections`)
-    const results = await measureQuality(set, settings)
-    const facts = { 'data set': hash, ...machineFacts() }
+    if (set.missingGold) say(`${set.name}: ${missingGold(set)}`)
+    const { results, runtime } = await measureQuality(set, settings)
+    const facts = { 'data set': source, ...factsOf(set, options, runtime), ...machineFacts() }
     const named = stores ? { ...set, name: `${set.name}-stores` } : set
     const publish = (leftOut: readonly LeftOut[]): void => {
       writeResult(fileName(named.name, 'svg'), qualityChart(results))
@@ -38,7 +33,41 @@ export async function publishQuality(options: Options): Promise<boolean> {
       say(`see ${writeResult(fileName(named.name, 'md'), qualityReport(named, results, facts, leftOut))}`)
     }
     publish([])
-    if (options['leave-one-out'] && !stores) publish(await leaveOneOut(set, settings))
+    if (leavesOneOut(set, options, say)) publish(await leaveOneOut(set, settings))
   }
   return true
 }
+
+/** One collection has no others to choose by; it is not refused, as `all` asks for this whatever it is given. */
+export function leavesOneOut(
+  { name, collections }: DataSet,
+  options: Pick<Options, 'leave-one-out' | 'stores'>,
+  say: (text: string) => void,
+): boolean {
+  if (!options['leave-one-out'] || options.stores) return false
+  if (collections.length < 2) say(`${name}: --leave-one-out is left out, as there is but one collection`)
+  return collections.length > 1
+}
+
+/** @throws UsageError where there is no such runtime */
+export function runtimeOf({ runtime }: Pick<Options, 'runtime'>): Runtime | undefined {
+  if (runtime === undefined || runtime === 'wasm' || runtime === 'native') return runtime
+  throw new UsageError(`--runtime is "native" or "wasm", not "${runtime}".`)
+}
+
+/** What else than the data and the machine the figures depend on. */
+export function factsOf(
+  set: DataSet,
+  options: Pick<Options, 'facts' | 'together' | 'ablation' | 'stores'>,
+  runtime: Runtime | undefined,
+): Record<string, string> {
+  const given = (['facts', 'together', 'stores', 'ablation'] as const).filter((name) => options[name])
+  return {
+    ...(given.length > 0 ? { options: given.map((name) => `--${name}`).join(' ') } : {}),
+    ...(runtime ? { runtime } : {}),
+    ...(set.missingGold ? { 'left out': missingGold(set) } : {}),
+  }
+}
+
+const missingGold = ({ missingGold = 0 }: DataSet): string =>
+  `evidence that is no document: ${missingGold.toLocaleString('en')}`

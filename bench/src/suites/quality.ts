@@ -40,9 +40,14 @@ export interface QualitySettings {
   say(text: string): void
 }
 
-export async function measureQuality(set: DataSet, settings: QualitySettings): Promise<RetrieverResult[]> {
-  const { runtime, say, postgres } = settings
-  const embedder = documentCache(localEmbedder(runtime ? { runtime } : {}))
+/** What every way of finding makes of a data set, and what ran the model. */
+export async function measureQuality(
+  set: DataSet,
+  settings: QualitySettings,
+): Promise<{ results: RetrieverResult[]; runtime: Runtime | undefined }> {
+  const { say, postgres } = settings
+  const model = localEmbedder(settings.runtime ? { runtime: settings.runtime } : {})
+  const embedder = documentCache(model)
   const meaning = dense(embedder)
   const retrievers: Retriever[] = [
     recallRetriever({ name: 'Recall', embedder, abstains: settings.abstention }),
@@ -69,8 +74,9 @@ export async function measureQuality(set: DataSet, settings: QualitySettings): P
     say(`${retriever.name}: ${JSON.stringify(result.measures)}`)
     results.push(result)
   }
+  const { runtime } = model
   await embedder.close?.()
-  return results
+  return { results, runtime }
 }
 
 /** The same memory elsewhere than on files. */
