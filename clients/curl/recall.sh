@@ -1,5 +1,5 @@
 #!/bin/sh
-# A Recall hub from any shell: sh, curl, awk and sed are all it needs.
+# A Recall hub from any shell: beside the tools of POSIX, curl and mktemp are all it needs.
 set -eu
 # What is written here, the key above all, is for the owner's eyes.
 umask 077
@@ -38,12 +38,22 @@ key_file="${RECALL_KEY_FILE:-${config:+$config/recall/hub.json}}"
 
 need_key_file() { [ -n "$key_file" ] || fail 2 'there is no HOME, so say where the key is kept: set RECALL_KEY_FILE'; }
 
+# need_address <address>: one that the other clients take as well, and that a path can follow.
+need_address() {
+  case "$1" in
+    *[\"\\?#[:space:][:cntrl:]]*) ;;
+    http://[!/]* | https://[!/]*) return 0 ;;
+  esac
+  fail 2 "the address of a hub looks like https://recall.example.org, not $1"
+}
+
 member() { sed -n "s/.*\"$1\" *: *\"\([^\"]*\)\".*/\1/p" "$2"; }
 
 # Sets url, key, and whether the key is in the key file. It goes to curl on its standard input: arguments can be
 # seen by every user of the machine.
 identify() {
   url="${RECALL_API_URL:-}" key="${RECALL_API_KEY:-}" in_file=''
+  [ -z "$url" ] || need_address "$url"
   if [ -n "$key" ]; then
     [ -n "$url" ] || fail 2 'no address of a hub: set RECALL_API_URL beside RECALL_API_KEY'
   else
@@ -57,6 +67,7 @@ identify() {
     wanted="$url" url="$(member url "$key_file")" key="$(member api_key "$key_file")" in_file=1
     [ -z "$wanted" ] || [ "${wanted%/}" = "${url%/}" ] ||
       fail 2 "$key_file holds the key of an agent on $url, not on $wanted: set RECALL_API_KEY or RECALL_KEY_FILE"
+    need_address "$url"
   fi
   case "$key" in '' | *[!A-Za-z0-9_-]*) fail 2 'this is no key of a hub' ;; esac
 }
@@ -137,12 +148,15 @@ at() {
 [ $# -ge 1 ] || usage
 action="$1"
 shift
-folder="$(mktemp -d)" reserved=''
-trap 'rm -rf "$folder" ${reserved:+"$reserved"}' EXIT
+folder='' reserved=''
+# Whatever a tool that fails or is missing ends with, no other code than these is told.
+trap 'ended=$?; rm -rf ${folder:+"$folder"} ${reserved:+"$reserved"} || :; [ "$ended" -le 3 ] || ended=3; exit "$ended"' EXIT
+folder="$(mktemp -d)" || fail 3 'there is no place for what is in transit: mktemp is missing, or TMPDIR is no folder'
 # Not every shell sees to that when it is interrupted, and what is left could hold a key.
 trap 'exit 3' HUP INT TERM
 case "$action:$#" in
   register:2)
+    need_address "$1"
     need_key_file
     [ ! -e "$key_file" ] || fail 2 "$key_file holds a key already: name another RECALL_KEY_FILE"
     reserve_key_file

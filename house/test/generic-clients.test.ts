@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -79,6 +80,42 @@ describe('clients/curl/recall.sh', () => {
       expect((await recall(['whoami'], { ...homeless, ...given })).err).toContain('the hub answered 401')
     },
   )
+
+  it.skipIf(!curl)('refuses an address that no other client would take, and keeps no key of it', async () => {
+    const file = join(hub.folder, 'refused.json')
+    const refused = { code: 2, out: '', err: expect.stringContaining('looks like https://') }
+    const bare = hubAt('127.0.0.1').replace('http://', '')
+    const wrong = [bare, `ftp://${bare}`, 'http://', `http://${bare}?a`, `http://${bare}#a`]
+    for (const url of [...wrong, `http://${bare}/"`, `http://${bare}/a b`, `http://${bare}/\n`]) {
+      expect(await recall(['register', url, 'ada'], { RECALL_KEY_FILE: file }), url).toMatchObject(refused)
+      const given = { RECALL_API_URL: url, RECALL_API_KEY: 'recall_unknown' }
+      expect(await recall(['whoami'], given), url).toMatchObject(refused)
+    }
+    expect(await readdir(hub.folder)).not.toContain('refused.json')
+    await writeFile(file, `{"url": "${bare}", "api_key": "recall_unknown"}`, { mode: 0o600 })
+    expect(await recall(['whoami'], { RECALL_KEY_FILE: file })).toMatchObject(refused)
+    await rm(file)
+  })
+
+  it.skipIf(!curl)('ends with a code of its own where a tool is missing', async () => {
+    const tools = await mkdtemp(join(tmpdir(), 'recall-tools-'))
+    const env = { PATH: tools }
+    const link = (name: string): Promise<void> => {
+      const program = [`/bin/${name}`, `/usr/bin/${name}`].find(existsSync)
+      return symlink(program as string, join(tools, name))
+    }
+    await link('sh')
+    expect(await recall(['whoami'], env)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('mktemp is missing'),
+    })
+    await link('mktemp')
+    await link('rm')
+    const file = { RECALL_KEY_FILE: join(tools, 'hub.json') }
+    expect((await recall(['register', hubAt('127.0.0.1'), 'ada'], { ...env, ...file })).code).toBe(3)
+    expect((await readdir(tools)).sort()).toEqual(['mktemp', 'rm', 'sh'])
+    await rm(tools, { recursive: true })
+  })
 
   it.skipIf(!curl)('takes the answer of somebody else for no acknowledgement', async () => {
     const answers = ['<html>', '{}', '[]']
