@@ -2,6 +2,7 @@ import { builtinModules } from 'node:module'
 import { dirname, join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
+import { conditionsOf, leftOutTests, nodesIn, parse, processReads, recursiveFolders } from './syntax.ts'
 import { apps, filesIn, isTest, libraries, read, sourcesOf, type Workspace } from './workspace.ts'
 
 const importsOf = (path: string): string[] =>
@@ -107,26 +108,27 @@ it('only the main file of an app reads the environment and the arguments', () =>
   const files = [...libraries, ...apps]
     .flatMap(sourcesOf)
     .filter((path) => !/^apps\/[^/]+\/src\/main\.ts$/.test(path))
-  expect(files.flatMap((path) => processReads(path))).toEqual([])
+  expect(files.flatMap((path) => processReads(path, read(path)))).toEqual([])
 })
 
-/** The first is a constant, set when the command is bundled; the second is the only switch of a native library. */
-const noSettings = ['process.env.RECALL_VERSION', 'process.env.ORT_DISABLE_TELEMETRY']
+it.each([
+  "import { env, argv } from 'node:process'",
+  "import { env as settings } from 'process'",
+  "import host from 'node:process'",
+  'const { env } = process',
+  'const { argv: given, ...rest } = process',
+  "process['env'].HOME",
+  'globalThis.process.argv[2]',
+  'process.env.HOME',
+])('sees that the environment or the arguments are read: %s', (text) => {
+  expect(processReads('sample.ts', text)).toHaveLength(1)
+})
 
-function processReads(path: string): string[] {
-  const source = ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest)
-  const found: string[] = []
-  const visit = (node: ts.Node): void => {
-    if (ts.isPropertyAccessExpression(node)) {
-      const text = node.getText(source)
-      if (noSettings.includes(text)) return
-      if (text === 'process.env' || text === 'process.argv') found.push(`${path}: ${text}`)
-    }
-    ts.forEachChild(node, visit)
-  }
-  visit(source)
-  return found
-}
+it('sees no reading of what is no setting', () => {
+  const text =
+    "import process, { pid } from 'node:process'\nconst { platform } = process\nprocess.env.RECALL_VERSION"
+  expect(processReads('sample.ts', text)).toEqual([])
+})
 
 /** Hosts and platforms are known to adapters, commands that install for them, and documents. */
 const platforms = /\b(?:claude|cursor|codex|moltbook|openclaw|windsurf|aider|gemini|copilot|opencode)\b/gi
@@ -156,29 +158,105 @@ it('what is not made for one host names none', () => {
 
 it('no folder is made by the recursive call of Node, which never returns below /proc', () => {
   const files = [...libraries, ...apps].flatMap(sourcesOf)
-  expect(files.filter((path) => /\bmkdir(?:Sync)?\([^\n]*\{\s*[^\n]*\brecursive:/.test(read(path)))).toEqual(
-    [],
-  )
+  expect(files.flatMap((path) => recursiveFolders(path, read(path)))).toEqual([])
+})
+
+it.each([
+  'mkdirSync(path, { recursive: true })',
+  'await fs.promises.mkdir(\n  path,\n  {\n    mode: 0o700,\n    recursive: true,\n  },\n)',
+  "fs['mkdirSync'](path, { 'recursive': deep })",
+])('sees a recursive call: %s', (text) => {
+  expect(recursiveFolders('sample.ts', text)).toHaveLength(1)
+  expect(recursiveFolders('sample.ts', text.replace('recursive', 'mode'))).toEqual([])
 })
 
 it('no test is left out without a word about it', () => {
-  const files = [...libraries, ...apps].flatMap(({ folder }) => filesIn(folder, '.ts')).filter(isTest)
-  const left = files.flatMap((path) => {
-    const text = read(path)
-    const silent = /\b(?:it|test|describe)\.(?:only|skip|todo|fails)\b/.exec(text)?.[0]
-    const conditional = /\b(?:it|test|describe)\.(?:skipIf|runIf)\((?:!?)(\w+)/.exec(text)?.[1]
-    // The file, one that it imports, or the support file beside it says on the error channel what is missing.
-    const support = `${path.split('/').slice(0, 2).join('/')}/test/support.ts`
-    const imported = importsOf(path).filter(isRelative)
-    const tells = [
-      path,
-      ...imported.map((each) => join(dirname(path), each)),
-      ...filesIn(dirname(support), 'support.ts'),
-    ].some((each) => /process\.stderr\.write\([\s\S]{0,80}skipped/.test(read(each)))
-    if (silent) return [`${path}: ${silent}`]
-    return conditional && !tells ? [`${path}: left out unless ${conditional}, and nothing says so`] : []
-  })
+  const folders = ['packages', 'apps', 'bench', 'clients', 'docs', 'examples', 'house', 'plugins', 'torture']
+  const files = folders.flatMap((folder) => filesIn(folder, '.ts')).filter(isTest)
+  const left = files.flatMap((path) => [...leftOutTests(path, read(path)), ...untold(path, read(path))])
   expect(left).toEqual([])
+})
+
+/** What the system is, everybody sees who runs the tests. */
+const ofTheSystem =
+  /^(?:process\.platform [!=]== '\w+'|existsSync\('\/proc\/self'\)|process\.getuid !== undefined)$/
+
+/** Conditions under which tests are left out, of which nothing says on the error channel that they hold. */
+function untold(path: string, text: string): string[] {
+  if (!/\b(?:skipIf|runIf|skip|only|todo|fails)\b/.test(text)) return []
+  const source = parse(path, text)
+  const untoldParts = conditionsOf(source).flatMap((condition) =>
+    condition
+      .getText()
+      .split(' && ')
+      .filter((part) => !ofTheSystem.test(part))
+      .filter((part) => !isTold(path, source, /^!?(\w+)/.exec(part)?.[1] ?? '')),
+  )
+  return untoldParts.map((part) => `${path}: left out by ${part}, and nothing says so`)
+}
+
+const tells = (text: string): boolean => /process\.stderr\.write\([\s\S]{0,80}skipped/.test(text)
+
+/** The file that a name is imported from says so, or this one where it is declared here, or what that is made of. */
+function isTold(path: string, source: ts.SourceFile, name: string, seen: readonly string[] = []): boolean {
+  if (seen.includes(name)) return false
+  const nodes = nodesIn(source)
+  const imported = nodes.filter(ts.isImportDeclaration).find(({ importClause }) => {
+    const { namedBindings } = importClause ?? {}
+    return namedBindings && ts.isNamedImports(namedBindings)
+      ? namedBindings.elements.some((element) => element.name.text === name)
+      : false
+  })
+  if (imported) {
+    const from = (imported.moduleSpecifier as ts.StringLiteral).text
+    return isRelative(from) && tells(read(join(dirname(path), from)))
+  }
+  const declared = nodes
+    .filter((node) => ts.isVariableDeclaration(node) || ts.isFunctionDeclaration(node))
+    .find((node) => node.name?.getText() === name)
+  if (!declared) return false
+  if (saysOf(name, source)) return true
+  const parts = nodesIn(declared)
+    .filter(ts.isIdentifier)
+    .map(({ text }) => text)
+  return parts.some((part) => isTold(path, source, part, [...seen, name]))
+}
+
+/** Whether a statement at the top of a file names something and says what is skipped. */
+const saysOf = (name: string, source: ts.SourceFile): boolean =>
+  source.statements.some(
+    (statement) => tells(statement.getText()) && new RegExp(`\\b${name}\\b`).test(statement.getText()),
+  )
+
+it.each([
+  "it.skip('…', () => {})",
+  "it.concurrent.skip('…', () => {})",
+  "describe.sequential.only('…', () => {})",
+  "it.skip.each([1])('…', () => {})",
+  'const maybe = it.only',
+  "it('…', { skip: true }, () => {})",
+  "test('…', { retry: 1, todo: true })",
+  "it('…', (ctx) => ctx.skip())",
+  "it('…', ({ skip }) => skip(isHere))",
+])('sees a test that is left out: %s', (text) => {
+  expect(leftOutTests('sample.ts', text)).toHaveLength(1)
+})
+
+it('takes no test to be left out that runs, or says why it does not', () => {
+  const text = "it('skip', { skip: false }, ({ skip }) => skip(`no disk`))\nlist.only.skip\n"
+  expect(leftOutTests('sample.ts', text)).toEqual([])
+})
+
+it('asks of every condition that something tells of it', () => {
+  const told = "if (!isHere) process.stderr.write('skipped: it is not here')\nconst isHere = find()\n"
+  const conditional = "it.skipIf(!isHere)('…')\nit.runIf(isThere && isHere)('…')\n"
+  const option =
+    "const isThere = find()\nit('…', { skip: !isThere })\nit.runIf(process.platform !== 'win32')('…')"
+  const sample = 'house/test/sample.ts'
+  expect(untold(sample, told + conditional + option)).toEqual([
+    `${sample}: left out by isThere, and nothing says so`,
+    `${sample}: left out by !isThere, and nothing says so`,
+  ])
 })
 
 it('nothing is left to be done in a comment', () => {
