@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { commands } from '../../apps/cli/src/commands.ts'
 import { run } from '../../apps/cli/src/run.ts'
 import { variableNames } from '../../apps/hub/src/config/environment.ts'
-import { apps, filesIn, libraries, read, root } from './workspace.ts'
+import { apps, documents, filesIn, libraries, read, root } from './workspace.ts'
 
 const readmes = ['README.md', ...[...libraries, ...apps].map(({ folder }) => `${folder}/README.md`)]
 const codeIn = (path: string): string[] =>
@@ -177,18 +177,17 @@ it('every decision is listed, by its title, in the index of decisions', () => {
 it('a variable of the hub has one name: the one it is read by, in its README and everywhere else', () => {
   const named = (path: string): string[] => read(path).match(/\bRECALL_HUB_[A-Z_]*[A-Z]\b/g) ?? []
   expect([...new Set(named('apps/hub/README.md'))].toSorted()).toEqual([...variableNames].toSorted())
-  const documents = ['README.md', 'AGENTS.md', 'CONTRIBUTING.md', 'apps/hub/deploy/compose.yaml']
-  for (const folder of ['docs', 'clients', 'packages', 'plugins', 'apps'])
-    documents.push(...filesIn(folder, '.md'))
-  const unknown = documents.flatMap((path) =>
+  const unknown = [...documents(), 'apps/hub/deploy/compose.yaml'].flatMap((path) =>
     named(path).flatMap((name) => (variableNames.includes(name) ? [] : [`${name} in ${path}`])),
   )
   expect(unknown).toEqual([])
 })
 
 it('links between documents lead somewhere', () => {
-  const documents = [...readmes, 'CONTRIBUTING.md', 'AGENTS.md', ...filesIn('docs', '.md')]
-  const broken = documents.flatMap((path) =>
+  expect(documents()).toEqual(
+    expect.arrayContaining([...readmes, 'bench/README.md', 'clients/curl/README.md']),
+  )
+  const broken = documents().flatMap((path) =>
     [...read(path).matchAll(/\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)/g)]
       .map(([, target]) => join(dirname(path), target as string))
       .filter((target) => !existsSync(join(root, target)))
@@ -209,8 +208,7 @@ it('links to a heading lead to one', () => {
         .replace(/[^\p{L}\p{N}_ -]/gu, '')
         .replaceAll(' ', '-'),
     )
-  const documents = [...readmes, 'CONTRIBUTING.md', 'SECURITY.md', ...filesIn('docs', '.md')]
-  const links = documents.flatMap((path) =>
+  const links = documents().flatMap((path) =>
     [...read(path).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)].map(([, file, heading]) => ({
       path,
       target: file ? join(dirname(path), file) : path,
@@ -222,8 +220,7 @@ it('links to a heading lead to one', () => {
 })
 
 it('files of the repository that documents name are there', () => {
-  const documents = [...readmes, 'CONTRIBUTING.md', 'AGENTS.md', 'SECURITY.md', ...filesIn('docs', '.md')]
-  const named = documents.flatMap((path) =>
+  const named = documents().flatMap((path) =>
     [...read(path).matchAll(/`((?:packages|apps|bench|torture|plugins|clients|\.github)\/[\w./-]+)`/g)].map(
       ([, target]) => ({ path, target: target as string }),
     ),

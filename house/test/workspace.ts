@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -50,6 +51,12 @@ export function filesIn(folder: string, ending: string): string[] {
     .filter((path) => !/(?:^|\/)(?:node_modules|dist|\.turbo)\//.test(path))
     .sort()
 }
+
+/** Every document that is kept, but for what only a test reads. */
+export const documents = (): string[] =>
+  execFileSync('git', ['ls-files', '-z', '*.md'], { cwd: root, encoding: 'utf8' })
+    .split('\0')
+    .filter((path) => path !== '' && !/\/fixtures\//.test(path) && existsSync(join(root, path)))
 
 export const isTest = (path: string): boolean => /\.test(?:-d)?\.ts$|\/test\//.test(path)
 
