@@ -186,8 +186,11 @@ export async function measure(
 /** Of each measure over the answers that have it: a question that no session answers says nothing about sessions. */
 function averages(answers: readonly Answer[]): Record<string, number> {
   const values = new Map<string, number[]>()
-  for (const [name, value] of answers.flatMap(({ measures }) => Object.entries(measures)))
-    values.set(name, [...(values.get(name) ?? []), value])
+  for (const [name, value] of answers.flatMap(({ measures }) => Object.entries(measures))) {
+    const own = values.get(name)
+    if (own) own.push(value)
+    else values.set(name, [value])
+  }
   return Object.fromEntries([...values].map(([name, own]) => [name, percent(own)]))
 }
 
