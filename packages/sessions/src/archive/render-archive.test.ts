@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { summarySection, withoutOutputs } from './render-archive.ts'
+import { renderArchive, summarySection, withoutOutputs } from './render-archive.ts'
 
 it('reads a summary with plain line ends from a file that was written on Windows', () => {
   const body = '## Summary\n\nOne.\nTwo.\n\n### User\n\nhow?\n\n## Tags\n'
@@ -10,4 +10,18 @@ it('takes no quote for the output of a tool on which somebody goes on', () => {
   const said = 'It says\n\n> [output] 3 failed\nand stops.'
   expect(withoutOutputs(said)).toBe(said)
   expect(withoutOutputs('Done.\n\n> [output] 3 failed\n> 2 passed\n\nMore.')).toBe('Done.\n\nMore.')
+})
+
+it('holds no half of a character, for which no file of text has a place', () => {
+  const said = renderArchive(
+    { summary: 'half \ud83d', decisions: [], actionItems: [] },
+    ['### User', 'cut \ud83d'],
+    {
+      decisions: [],
+      actionItems: [],
+      files: [],
+      tools: [],
+    },
+  )
+  expect(said).toContain('## Summary\n\nhalf \ufffd\n\n### User\n\ncut \ufffd\n')
 })

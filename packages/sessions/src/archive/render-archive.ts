@@ -12,7 +12,10 @@ export const pieceSeparator = '\n\n'
 
 const headings = { user: '### User', assistant: '### Assistant' } as const
 
-/** The markdown of one archive: `## Summary`, the turns, `## Tags`; ends with a newline. */
+/**
+ * The markdown of one archive: `## Summary`, the turns, `## Tags`; ends with a newline. Half a character, which no file
+ * of text can hold, is U+FFFD.
+ */
 export function renderArchive(
   summary: Pick<Summary, 'summary' | 'decisions' | 'actionItems'>,
   pieces: readonly string[],
@@ -29,7 +32,7 @@ export function renderArchive(
     listLine('Tools', tags.tools, ', '),
   ]
   const sections = ['## Summary', summary.summary, lines(points), ...pieces, '## Tags', lines(tagLines)]
-  return `${sections.filter((section) => section !== '').join(pieceSeparator)}\n`
+  return `${sections.filter((section) => section !== '').join(pieceSeparator)}\n`.toWellFormed()
 }
 
 /**
