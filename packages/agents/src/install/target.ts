@@ -62,7 +62,7 @@ export interface Target {
   readonly name: string
   /** For people. */
   readonly title: string
-  /** Where commands of the host keep the echoes of a project, below that. */
+  /** Where commands of the host keep the echoes of a project, below that. Looked at in built-in targets alone. */
   readonly echoes?: string
   /** Whether the host is on this machine. */
   isInstalled(machine: Surroundings): boolean
