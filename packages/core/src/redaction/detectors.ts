@@ -32,7 +32,7 @@ const wrapped =
  */
 const assigns =
   `${nameEnd}(?:\\[\\d{0,6}\\]|\\])?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=(?=[ \\t]{0,8}[^\\s=])|:=|=>|->(?=[ \\t])|<-(?=[ \\t]{0,4}["'])|={1,3}|[:：＝→⇒])` +
-  `(?:${emphasis}(?=[ \\t"'\`]|<|[^\\s*_]))?[ \\t\\u00a0]{0,40}(?:</?(?:b|strong|em|i|code)>)?` +
+  `(?:${emphasis}(?=[ \\t"'\`<]))?[ \\t\\u00a0]{0,40}(?:</?(?:b|strong|em|i|code)>)?` +
   `(?:!(?:unsafe|!str)[ \\t]{1,4}|&[\\w-]{1,40}[ \\t]{1,4}|\\r?\\n[ \\t]{1,40}(?=["'])|${wrapped})?`
 /**
  * From the name to its value where both are members, `name: PASSWORD`, `value: …`, and the same in JSON and XML; or

@@ -107,7 +107,7 @@ export const providerKeys: readonly Detector[] = [
   { kind: 'inngest', gate: ['signkey-'], pattern: /signkey-(?:prod|test|branch)-[0-9a-f]{32,64}/g },
   { kind: 'jina', gate: ['jina_'], pattern: /(?<![A-Za-z0-9])jina_[A-Za-z0-9]{60}(?![A-Za-z0-9])/g },
   { kind: 'launchdarkly', gate: ['sdk-'], pattern: /(?<![A-Za-z0-9-])sdk-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g },
-  { kind: 'mailchimp', gate: ['-us'], pattern: /(?<![A-Za-z0-9])[0-9a-f]{32}-us\d{1,2}(?![A-Za-z0-9])/g },
+  { kind: 'mailchimp', gate: ['-us'], pattern: /-us\d{1,2}(?![A-Za-z0-9])(?<=(?<![A-Za-z0-9])(?<secret>[0-9a-f]{32}-us\d{1,2}))/gd },
   { kind: 'neon', gate: ['napi_'], pattern: /(?<![A-Za-z0-9])napi_[0-9a-z]{60,70}(?![A-Za-z0-9])/g },
   { kind: 'netlify', gate: ['nfp_'], pattern: /(?<![A-Za-z0-9])nfp_[A-Za-z0-9]{36,40}(?![A-Za-z0-9])/g },
   { kind: 'nuget', gate: ['oy2'], pattern: /(?<![A-Za-z0-9])oy2[a-z0-9]{43}(?![A-Za-z0-9])/g },
