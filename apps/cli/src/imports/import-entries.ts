@@ -1,6 +1,6 @@
 import { readLines } from '@recall/agents'
 import {
-  createMemoryManager,
+  checkAddress,
   type Entry,
   equalJson,
   isJsonObject,
@@ -49,7 +49,7 @@ export function createEntryImporter(
 
   const importEntry = async (raw: ExportedEntry, outcome: ImportOutcome): Promise<void> => {
     try {
-      const { entry, counts } = await admitted(store, raw)
+      const { entry, counts } = admitted(raw)
       addCounts(outcome.redactions, counts)
       await putBack(entry, outcome)
     } catch (error) {
@@ -89,13 +89,12 @@ function isSame(one: JsonValue, other: JsonValue): boolean {
  *
  * @throws MemoryError INVALID_INPUT for a key or a namespace that a memory refuses
  */
-async function admitted(
-  store: FileStore,
-  raw: ExportedEntry,
-): Promise<{ entry: ExportedEntry; counts: Readonly<Record<string, number>> }> {
-  const { scope, namespace } = raw
+function admitted(raw: ExportedEntry): {
+  entry: ExportedEntry
+  counts: Readonly<Record<string, number>>
+} {
   const key = redactText(raw.key).text
-  await createMemoryManager({ stores: store, namespace }).exists(scope, key)
+  checkAddress({ ...raw, key })
   // A ciphertext reveals nothing, but may look like a secret.
   if (raw.encrypted) return { entry: { ...raw, key }, counts: {} }
   const { value, counts } = redactJson(raw.value)

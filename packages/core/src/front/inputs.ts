@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import en from 'zod/v4/locales/en.js'
 import { MemoryError, MemoryErrorCode, type MemoryErrorContext } from '../errors.ts'
 import { isJsonObject } from '../json.ts'
+import type { Address } from '../memory-store.ts'
 import { mostPassages } from '../ranking/surest-passages.ts'
 import { withoutKnownSecrets } from '../redaction/redact.ts'
 import type { ValueSchema } from '../schemas.ts'
@@ -259,6 +260,13 @@ export function parseKey(key: string): string {
 /** `parseInput` with `scopeSchema`, with the same shortcut. */
 export const parseScope = (scope: MemoryScope): MemoryScope =>
   memoryScopes.includes(scope) ? scope : parseInput(scopeSchema, scope, 'scope')
+
+/** @throws MemoryError INVALID_INPUT for an address that no call of a memory takes */
+export function checkAddress({ namespace, scope, key }: Address): void {
+  parseInput(keySchema, namespace, 'namespace')
+  parseScope(scope)
+  parseKey(key)
+}
 
 /** @throws MemoryError INVALID_INPUT with every problem and its path */
 export function parseInput<T>(schema: z.ZodMiniType<T>, input: unknown, name: string): T {

@@ -1,6 +1,7 @@
 import { lessonSchema, parseInput } from '../front/inputs.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import { wordsOf } from '../ranking/words.ts'
+import { shortDigest } from '../text/short-digest.ts'
 import type { AnyLesson, Episode, Lesson, Outcome } from './types.ts'
 import { updateEntry } from './update-entry.ts'
 
@@ -86,9 +87,7 @@ const identityOf = ({ category, text }: AnyLesson): string =>
 export async function lessonKey(lesson: Lesson | AnyLesson): Promise<string> {
   parseInput(lessonSchema, lesson, 'lesson')
   if (lesson.id) return `lesson:${lesson.id}`
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(identityOf(lesson)))
-  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
-  return `lesson:${hex.slice(0, 16)}`
+  return `lesson:${await shortDigest(identityOf(lesson))}`
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { isMemoryError, MemoryError, MemoryErrorCode, type MemoryManager } from '@recall/core'
+import { isMemoryError, MemoryError, MemoryErrorCode, type MemoryManager, shortDigest } from '@recall/core'
 import { updateEntry } from '@recall/core/protocol'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
@@ -81,8 +81,4 @@ async function keepUnder(
 }
 
 /** A hash of a text with a secret in it would confirm each guess at that. */
-async function noteKey(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
-  return `note:${hex.slice(0, 16)}`
-}
+const noteKey = async (text: string): Promise<string> => `note:${await shortDigest(text)}`
