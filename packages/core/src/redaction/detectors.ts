@@ -20,20 +20,37 @@ const foreignTokens = 'токен|令牌|密钥|トークン|토큰'
 /** With words for any key, which as the name of a member tell of no secret. */
 const foreignNames = `${foreignPasswords}|${foreignTokens}|ключ|clave`
 const suffix = '(?:s|[_-]?(?:value|prod|production|dev|staging|test|live|base64|b64|\\d{1,3}))?'
-/** Ends or begins what stands out, in Markdown and in HTML: a name, a name with its colon, a value. */
-const emphasis = '(?:[*_]{1,3}|</?(?:b|strong|em|i|u|code|kbd|span|label)>)'
-const nameEnd = `(?:\\\\{0,3}["'\`])?${emphasis}?`
-/** What code makes a value of from a literal. */
-const wrapped =
-  '(?:new[ \\t])?(?:Secret(?:Str|Bytes|String)?(?:::(?:new|from))?|String(?:::from)?|bytes|Some)\\((?=b?["\'])'
+/** What may stand behind a name: its quote, also in JSON within JSON, a bracket, and what ends bold type in Markdown. */
+const nameEnd = '[\\\\"\'`*_\\]]{0,6}'
+/** What ends bold type behind a colon, `**name:** value`. */
+const boldEnd = '\\*{0,3}'
 /**
  * From the name to its value: `=`, `:`, `=>`, `→`, `":`, `:**`, `"] =`, `[32] =`, `: str =`, `<-` of R, and full-width
- * twins. A literal may stand on the next line, or in the type that hides it.
+ * twins. A literal may stand on the next line. It stands in many rows, and each part of it takes the time to compile.
  */
 const assigns =
-  `${nameEnd}(?:\\[\\d{0,6}\\]|\\])?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=(?=[ \\t]{0,8}[^\\s=])|:=|=>|->(?=[ \\t])|<-(?=[ \\t]{0,4}["'])|={1,3}|[:：＝→⇒])` +
-  `(?:${emphasis}(?=[ \\t"'\`<]))?[ \\t\\u00a0]{0,40}(?:</?(?:b|strong|em|i|code)>)?` +
-  `(?:!(?:unsafe|!str)[ \\t]{1,4}|&[\\w-]{1,40}[ \\t]{1,4}|\\r?\\n[ \\t]{1,40}(?=["'])|${wrapped})?`
+  `${nameEnd}(?:\\[\\d{0,6}\\])?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=(?=[ \\t]{0,8}[^\\s=])|:=|=>|->(?=[ \\t])|<-(?=[ \\t]{0,4}["'])|={1,3}|[:：＝→⇒])` +
+  `${boldEnd}[ \\t\\u00a0]{0,40}(?:!(?:unsafe|!str)[ \\t]{1,4}|&[\\w-]{1,40}[ \\t]{1,4}|\\r?\\n[ \\t]{1,40}(?=["']))?`
+/** From the name to its value in HTML, where either stands out, or each is in a cell of its own. */
+const toMarked =
+  '[ \\t]{0,2}:?</\\w{1,8}>[ \\t]{0,2}:?\\s{0,40}(?:<[a-z][^<>\\n]{0,80}>){0,2}[ \\t]{0,2}|:[ \\t]{0,2}<(?:b|strong|em|i|code|kbd)>'
+const tags = [
+  '</b>',
+  '</strong>',
+  '</em>',
+  '</i>',
+  '</code>',
+  '</kbd>',
+  '</td>',
+  '</th>',
+  '</dt>',
+  '</label>',
+  '</span>',
+]
+/** What code makes a value of from a literal. */
+const toWrapped =
+  '[ \\t]{0,2}(?::[ \\t]{0,2}\\w{1,20}[ \\t]{0,2})?=[ \\t]{0,2}(?:new[ \\t])?(?:Secret(?:Str|Bytes|String)?(?:::(?:new|from))?|String(?:::from)?|bytes|Some)\\((?=b?["\'])'
+const wrappers = ['str(', 'string(', 'bytes(', '::from(', '::new(', 'secret(', 'some(']
 /**
  * From the name to its value where both are members, `name: PASSWORD`, `value: …`, and the same in JSON and XML; or
  * where the value is a member of what has the name, `"password": {"value": …}`; or its default in Terraform.
@@ -42,7 +59,7 @@ const toValue =
   '["\'`]?[ \\t]{0,4}(?:,|:[ \\t]{0,4}\\{)?[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,40})?["\'`]?\\b[vV]alue["\'`]?[ \\t]{0,4}[:=][ \\t]{0,4}|"[ \\t]{1,4}\\{[^{}]{0,400}?\\bdefault[ \\t]{0,16}=[ \\t]{0,4}'
 /** From the name to the content of an element that has it, as in Android's resources and the property lists of Apple. */
 const toContent =
-  '(?<=<(?:string|entry|property|param|setting|value|prop)[ \\t][^<>\\n]{0,80}(?:name|key)="[^"<>\\n]{1,80})"[^<>\\n]{0,80}>|(?<=<key>[^<>\\n]{1,80})</key>\\s{0,40}<string>|:?</(?:t[dh]|dt)>\\s{0,40}<(?:td|dd)[^<>\\n]{0,80}>(?:<(?:b|code|strong)>)?'
+  '(?<=<(?:string|entry|property|param|setting|value|prop)[ \\t][^<>\\n]{0,80}(?:name|key)="[^"<>\\n]{1,80})"[^<>\\n]{0,80}>|(?<=<key>[^<>\\n]{1,80})</key>\\s{0,40}<string>'
 /** From the name to a block of YAML, or to the text of a here-document. */
 const toBlock =
   '["\'`]?[ \\t]{0,4}(?::[ \\t]{0,4}[|>][+-]?[ \\t]{0,4}\\r?\\n[ \\t]{1,40}|[:=][ \\t]{0,4}<<[-~]?["\']?\\w{1,32}["\']?\\r?\\n[ \\t]{0,40})'
@@ -178,12 +195,16 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})${suffix}(?:${toBlock}|${toValue}|${assigns})`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})(?:${toContent})`, 'gi'), follows: isUnlikeName },
   { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})(?:${toContent})`, 'gi'), follows: isBareToken },
+  { kind: 'password', gate: tags, pattern: new RegExp(`(?:${passwordNames})(?:${toMarked})`, 'gi'), follows: isUnlikeName },
+  { kind: 'secret', gate: tags, pattern: new RegExp(`(?:${tokenNames})(?:${toMarked})`, 'gi'), follows: isBareToken },
+  { kind: 'password', gate: wrappers, pattern: new RegExp(`(?:${passwordNames})${suffix}(?:${toWrapped})`, 'gi'), follows: isPassword },
+  { kind: 'secret', gate: wrappers, pattern: new RegExp(`(?:${tokenNames})${suffix}(?:${toWrapped})`, 'gi'), follows: isToken },
   { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)["']?[ \t]{0,4}[:=][ \t]{0,4}(?=["'])/gi, follows: isShortPassword },
   { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)[ \t]{0,4}[:=][ \t]{0,4}(?=[\w!#$%&*+?@^~-]{6,128}(?:[\s,;.]|$))/gi, follows: isUnlikeName },
   { kind: 'password', gate: [':5432:', ':5433:', ':6432:', ':*:'], pattern: /^(?:[\w.-]{1,255}|\*):(?:\d{4,5}|\*):(?:[\w-]{1,63}|\*):[\w.@-]{1,63}:(?<secret>\S{3,256})$/gmd },
   { kind: 'password', gate: ['pw'], pattern: /(?<![\w-])pw[ \t]{0,4}:[ \t]{1,4}(?=\S{6,128}[ \t]{0,4}\r?$)/gim, follows: isShortPassword },
-  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})${nameEnd}(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was):?)${emphasis}?[ \\t]{1,4}(?<secret>\\d{6,16})${endOfNumber}`, 'gid') },
-  { kind: 'pin', gate: ['pin'], pattern: new RegExp(`(?<![\\w.-])pin(?:[ _-]?(?:code|number))?(?:[ \\t](?:for|of|to)[ \\t]${fewWords}?)?${emphasis}?(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was|lautet|ist|est|es):?)${emphasis}?[ \\t]{1,4}(?!(?:19|20)\\d{6})(?<secret>\\d{4,8})${endOfNumber}`, 'gid') },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})${nameEnd}(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was):?)${boldEnd}[ \\t]{1,4}(?<secret>\\d{6,16})${endOfNumber}`, 'gid') },
+  { kind: 'pin', gate: ['pin'], pattern: new RegExp(`(?<![\\w.-])pin(?:[ _-]?(?:code|number))?(?:[ \\t](?:for|of|to)[ \\t]${fewWords}?)?${boldEnd}(?:[ \\t]{0,4}[:=]|[ \\t](?:is|was|lautet|ist|est|es):?)${boldEnd}[ \\t]{1,4}(?!(?:19|20)\\d{6})(?<secret>\\d{4,8})${endOfNumber}`, 'gid') },
   { kind: 'recovery-code', gate: ['codes'], pattern: new RegExp(`${recoveryNames}["'\`]?[^\\n:=]{0,40}[:=\\n][\\s,"'\`[*•-]{0,12}(?:1[.)][ \\t]{0,4})?(?<secret>${recoveryCode}(?:[\\s,;"'\`*•-]{1,12}(?:\\d{1,2}[.)][ \\t]{0,4})?${recoveryCode}){0,31})`, 'gid') },
   { kind: 'recovery-code', gate: ['code'], pattern: new RegExp(`${recoveryName}(?:${assigns}|[ \\t]is:?[ \\t]{1,4})["'\`]?(?<secret>(?=[a-z-]{0,12}\\d)[a-z0-9]{4,6}(?:-[a-z0-9]{4,6}){1,3})(?![\\w-])`, 'gid') },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:pass(?:word|wd)?|pwd)(?:${assigns}|[ \\t]is:?[ \\t]{1,4})\\\\{0,3}["'\`]?(?<secret>${appPassword})(?![ \\w])`, 'gid') },
@@ -195,7 +216,7 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['pass', 'pwd'], pattern: /(?:\bENV|\bsetx|\bsetenv|\bset[ \t]-[gxUL]{1,4})[ \t]{1,4}\w{0,40}(?:pass(?:word|wd)?|pwd)[ \t]{1,4}/gi, follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})["'\`]?(?:[^"'\`=:.;\\n]|\\.(?! )){0,60}?[ \\t](?:is|was|equals)(?:\\*{1,3}|[ \\t]{0,2}[:=])?[ \\t]{0,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t]${fromOld}(?:to|be|as|of|with)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },
-  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})(?:[^\\n:]{0,60}:${emphasis}?|(?<=(?:initial|temporary|generated|one-time)[^\\n:.]{0,40}))[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,8}){1,2}(?=[^\\s"'\`]{6,128}[ \\t]{0,4}\\r?$)`, 'gim'), follows: isUnlikeName },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})(?:[^\\n:]{0,60}:${boldEnd}|(?<=(?:initial|temporary|generated|one-time)[^\\n:.]{0,40}))[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,8}){1,2}(?=[^\\s"'\`]{6,128}[ \\t]{0,4}\\r?$)`, 'gim'), follows: isUnlikeName },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t]${changed}[ \\t]{0,2}:[ \\t]{1,4}(?=\\S{6,128}[ \\t]{0,4}\\r?$)`, 'gim'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:(?:for|of|on|in)[ \\t]|[([])${fewWords}[:=][ \\t]{0,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]${fromOld}to[ \\t]{1,2}`, 'gi'), follows: isPassword },
@@ -205,7 +226,7 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:(?<![\\w-])--?(?:[\\w-]{0,20}-)?(?:${passwordNames}|(?:src|dest)?(?:store|key)pass)${flagEnd}|-pass(?:in|out)?[ \\t]{1,4}["']?pass:|<(?:\\w{1,20}:)?(?:${passwordNames})(?:[ \\t][^<>\\n]{0,80})?>(?:<!\\[CDATA\\[)?)`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass'], pattern: /(?:password|passphrase)["'`]?[ \t]{1,4}(?=["'“«])/gi, follows: isPassword, accept: isNoBlock },
   { kind: 'password', gate: ['pass'], pattern: /(?:password|passphrase)[ \t]{1,4}(?=`|\*\*)/gi, follows: isShortPassword },
-  { kind: 'password', gate: foreignNames.split('|'), pattern: new RegExp(`(?:${foreignNames})(?:[ \\t](?:für|for|para|pour|de|del|do|da|voor|dla|для|от)[ \\t]${fewWords}?)?(?:["'»”]?${emphasis}?[ \\t]{0,4}[:=：＝]${emphasis}?|[ \\t]{0,2}(?:это|[—–]|(?:es|era|ist|is|war|lautet|est|était|to)(?![a-z])|é|是|为|は|은|는))[ \\t]{0,4}`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: foreignNames.split('|'), pattern: new RegExp(`(?:${foreignNames})(?:[ \\t](?:für|for|para|pour|de|del|do|da|voor|dla|для|от)[ \\t]${fewWords}?)?(?:["'»”]?${boldEnd}[ \\t]{0,4}[:=：＝]${boldEnd}|[ \\t]{0,2}(?:это|[—–]|(?:es|era|ist|is|war|lautet|est|était|to)(?![a-z])|é|是|为|は|은|는))[ \\t]{0,4}`, 'gi'), follows: isPassword },
   { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})${suffix}(?:${toBlock}|${toValue}|${assigns}(?:token[ \\t]{1,2})?)`, 'gi'), follows: isToken, accept: (_, before) => !harmlessToken.test(before) },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:(?<![\\w-])--?(?:[\\w-]{0,20}-)?(?:api-?key|token|secret|key)${flagEnd}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>(?:<!\\[CDATA\\[)?)`, 'gi'), follows: isToken },
   { kind: 'secret', gate: tokenGate, pattern: new RegExp(`(?:${tokenNames})${nameEnd}(?:[ \\t](?:for|of|on|in)[ \\t]${fewWords}?(?=[ \\t](?:is|was)[ \\t]))?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken, accept: isNoBlock },
