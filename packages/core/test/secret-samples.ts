@@ -610,6 +610,9 @@ export const inContext: SecretSample[] = [
     sample('password', 'correcthorse', `${before}correcthorse`),
   ),
   sample('password', '80441239', '**Password:** 80441239'),
+  ...['#iloveyou', '^S3cret9$', '10.20-Tr0ub4dor'].map((secret) =>
+    sample('password', secret, `{"password": "${secret}"}`),
+  ),
   sample('pin', '4821', '**PIN:** 4821'),
   ...['-uada:', '-sSu ada:', '-su "ada:', '-x ada:'].map((option) =>
     sample('basic-auth', 'Tr0ub4dor3', `curl ${option}Tr0ub4dor3" https://example.org`),

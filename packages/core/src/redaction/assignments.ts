@@ -153,12 +153,11 @@ const standIns = [
   // The name of what is kept at Amazon.
   /^arn:[a-z-]+:/,
   // {name}{suffix}, ^[a-z]+$
-  /^(?:(?:\{[^{}\s]{1,80}\}){1,20}|\^.*\$)$/,
-  // An address, also without its scheme, or a place in a page.
+  /^(?:(?:\{[^{}\s]{1,80}\}){1,20}|\^(?=.*[\\[(]).*\$)$/,
+  // An address, also without its scheme.
   /^(?:[a-z][a-z0-9+.-]{1,20}:)?\/\//i,
-  /^#[a-z]+(?:-[a-z]+)*$/,
   // The version of a package, or where it is from.
-  /^(?:[~^<>=v ]{0,3}\d+(?:\.(?:\d+|x|\*)){1,3}(?:[+-][\w.]+)?|(?:workspace|npm|github|file|link|catalog):\S*)$/,
+  /^(?:[~^<>=v ]{0,3}\d+(?:\.(?:\d+|x|\*)){1,3}(?:-(?:alpha|beta|rc|next|canary|dev|pre|preview|nightly)[\d.-]{0,16})?|(?:workspace|npm|github|file|link|catalog):\S*)$/,
 ]
 
 const isStandIn = (value: string): boolean =>
@@ -185,10 +184,10 @@ const references = [
 
 const isReference = (value: string): boolean => references.some((pattern) => pattern.test(value))
 
-/** Words about a secret: `Enter your password`, `access_token`, `too short`. */
+/** Words about a secret: `Enter your password`, `access_token`, `#pre-shared-keys`, `too short`. */
 function isLabel(value: string): boolean {
   return (
-    (/^[\p{L}\s.:_-]+$/u.test(value) &&
+    (/^#?[\p{L}\s.:_-]+$/u.test(value) &&
       /pass(?:w|phrase|code)|pwd|token|secret|api.?key|(?<!\p{L})keys?(?!\p{L})|credential|authori|senha|contrase|парол|токен/iu.test(
         value,
       )) ||
