@@ -63,6 +63,19 @@ async function openCounted(root: string, embedder?: Embedder) {
   return { store, counts }
 }
 
+/** One file of so many sections, none of which has a vector yet. */
+function openSections(sections: number) {
+  const root = temporaryRoot()
+  mkdirSync(join(root, 'memory'))
+  const text = Array.from({ length: sections }, (_, i) => `## Section ${i}\n\nText ${i}.\n\n`).join('')
+  writeFileSync(join(root, 'memory/MEMORY.md'), text)
+  return openCounted(root, {
+    model: 'constant',
+    dimensions: 2,
+    embed: async (texts) => texts.map(() => Float32Array.of(1, 0)),
+  })
+}
+
 it('looks at the folders of many namespaces in time that grows with their number', async () => {
   const rowsRead = async (namespaces: number): Promise<number> => {
     const root = temporaryRoot()
@@ -83,15 +96,7 @@ it('looks at the folders of many namespaces in time that grows with their number
 
 it('reads a file once for all of its sections, whether they are found or embedded', async () => {
   const sections = 300
-  const root = temporaryRoot()
-  mkdirSync(join(root, 'memory'))
-  const text = Array.from({ length: sections }, (_, i) => `## Section ${i}\n\nText ${i}.\n\n`).join('')
-  writeFileSync(join(root, 'memory/MEMORY.md'), text)
-  const { store, counts } = await openCounted(root, {
-    model: 'constant',
-    dimensions: 2,
-    embed: async (texts) => texts.map(() => Float32Array.of(1, 0)),
-  })
+  const { store, counts } = await openSections(sections)
   const query = {
     namespace: 'default',
     scope: 'long-term',
@@ -109,16 +114,7 @@ it('reads a file once for all of its sections, whether they are found or embedde
 })
 
 it('reads a file once for all of its sections that a search waits for', async () => {
-  const sections = 100
-  const root = temporaryRoot()
-  mkdirSync(join(root, 'memory'))
-  const text = Array.from({ length: sections }, (_, i) => `## Section ${i}\n\nText ${i}.\n\n`).join('')
-  writeFileSync(join(root, 'memory/MEMORY.md'), text)
-  const { store, counts } = await openCounted(root, {
-    model: 'constant',
-    dimensions: 2,
-    embed: async (texts) => texts.map(() => Float32Array.of(1, 0)),
-  })
+  const { store, counts } = await openSections(100)
   await store.stats({ namespace: 'default', scope: 'long-term' })
   counts.documents = 0
   expect(await store.embedRecent(0)).toBe(36)

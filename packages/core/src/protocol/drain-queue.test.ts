@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { openFailing } from '../../test/failing-memory.ts'
+import type { Clock } from '../clock.ts'
 import { createTicker } from '../conformance/ticker.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import { createMemoryManager } from '../front/create-memory-manager.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import { createInMemoryStore } from '../stores/in-memory-store.ts'
 import { createMemoryFallback } from './fallback.ts'
-import { createInMemoryQueue } from './write-queue.ts'
+import { createInMemoryQueue, type WriteQueue } from './write-queue.ts'
+
+/** One that tells nobody when it degrades. */
+const quietFallback = (memory: MemoryManager, queue: WriteQueue, { clock }: { clock: Clock }) =>
+  createMemoryFallback({ memory, queue, clock, onDegraded: () => {} })
 
 describe('drain', () => {
   it('keeps the writes that are queued while an earlier one of their key is drained', async () => {
@@ -20,7 +25,7 @@ describe('drain', () => {
         return memory.write(...given)
       },
     }
-    const fallback = createMemoryFallback({ memory: slow, queue, clock: time.clock, onDegraded: () => {} })
+    const fallback = quietFallback(slow, queue, time)
     failWith(MemoryErrorCode.TIMEOUT)
     await fallback.writeWithDegradation('long-term', 'key', 'first')
     failWith(null)
@@ -167,7 +172,7 @@ describe('drain', () => {
     await append({ ...write, namespace: 'other', key: 'key' })
     const dead = await append({ ...write, namespace: 'default', key: 'dead' })
     await queue.update({ ...dead, dead: true })
-    const fallback = createMemoryFallback({ memory, queue, clock: time.clock, onDegraded: () => {} })
+    const fallback = quietFallback(memory, queue, time)
     expect(await fallback.drain()).toEqual({ written: 0, superseded: 0, waiting: 1, dead: 0 })
   })
 
@@ -219,19 +224,14 @@ describe('drain', () => {
       end = reject
     })
     const queue = createInMemoryQueue()
-    const slow = createMemoryFallback({ memory: hanging, queue, clock: time.clock, onDegraded: () => {} })
+    const slow = quietFallback(hanging, queue, time)
     const late = slow.writeWithDegradation('long-term', 'key', 'older')
     time.advance(1000)
     await fallback.writeWithDegradation('long-term', 'key', 'newer')
     time.advance(1000)
     end(new MemoryError('no answer', MemoryErrorCode.TIMEOUT))
     expect(await late).toBe('queued')
-    const drained = await createMemoryFallback({
-      memory,
-      queue,
-      clock: time.clock,
-      onDegraded: () => {},
-    }).drain()
+    const drained = await quietFallback(memory, queue, time).drain()
     expect(drained).toMatchObject({ written: 0, superseded: 1 })
     expect(await memory.read('long-term', 'key')).toBe('newer')
   })
@@ -271,12 +271,7 @@ describe('drain', () => {
         await memory.write('long-term', 'key', 'theirs')
       },
     }
-    const fallback = createMemoryFallback({
-      memory: overtaken,
-      queue,
-      clock: time.clock,
-      onDegraded: () => {},
-    })
+    const fallback = quietFallback(overtaken, queue, time)
     failWith(MemoryErrorCode.TIMEOUT)
     for (const value of ['first', 'second']) await fallback.writeWithDegradation('long-term', 'key', value)
     failWith(null)
@@ -309,12 +304,7 @@ describe('drain', () => {
           return memory.write(...given)
         },
       }
-      const fallback = createMemoryFallback({
-        memory: contended,
-        queue,
-        clock: time.clock,
-        onDegraded: () => {},
-      })
+      const fallback = quietFallback(contended, queue, time)
       failWith(MemoryErrorCode.TIMEOUT)
       await fallback.writeWithDegradation('long-term', 'key', 'mine', options)
       failWith(null)
@@ -358,7 +348,7 @@ describe('drain', () => {
     const { memory, queue, time, failWith } = openFailing()
     const { append } = queue
     let enter: () => void = () => {}
-    const fallback = createMemoryFallback({ memory, queue, clock: time.clock, onDegraded: () => {} })
+    const fallback = quietFallback(memory, queue, time)
     failWith(MemoryErrorCode.TIMEOUT)
     await fallback.writeWithDegradation('long-term', 'key', 'first')
     failWith(null)
@@ -405,7 +395,7 @@ describe('drain', () => {
         return memory.write(...given)
       },
     }
-    const fallback = createMemoryFallback({ memory: telling, queue, clock: time.clock, onDegraded: () => {} })
+    const fallback = quietFallback(telling, queue, time)
     const write = { namespace: 'default', scope: 'working', queuedAt: time.clock() } as const
     for (let i = 0; i < count; i++) await queue.append({ ...write, key: `key ${i}`, value: i })
     return { fallback, queue }
@@ -438,12 +428,7 @@ describe('drain', () => {
         return queue.items(after)
       },
     }
-    const fallback = createMemoryFallback({
-      memory,
-      queue: counting,
-      clock: time.clock,
-      onDegraded: () => {},
-    })
+    const fallback = quietFallback(memory, counting, time)
     const write = { namespace: 'default', scope: 'working', queuedAt: time.clock() } as const
     for (let i = 0; i < 500; i++) await queue.append({ ...write, key: `key ${i}`, value: i })
     expect(await fallback.drain()).toMatchObject({ written: 500 })
