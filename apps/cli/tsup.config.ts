@@ -5,8 +5,11 @@ import { asciiOutput } from './ascii-output.ts'
 import { thirdPartyNotices } from './third-party-notices.ts'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
-const commands = readdirSync('src/commands').filter(
-  (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+/** Files of their own: one for each command, and one for each part of a command that few calls need. */
+const loadedLater = ['commands', 'deferred'].flatMap((folder) =>
+  readdirSync(`src/${folder}`)
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${folder}/${name.slice(0, -3)}`),
 )
 
 /** All packages but those that are installed beside the command: native code, data, and what few calls load. */
@@ -23,7 +26,7 @@ const commandLine: Options = {
     run: 'src/run.ts',
     // Only who asks for the archive needs it; every search would have to read past it.
     'cold-files': '../../packages/store-file/src/cold/cold-files.ts',
-    ...Object.fromEntries(commands.map((name) => [`commands/${name.slice(0, -3)}`, `src/commands/${name}`])),
+    ...Object.fromEntries(loadedLater.map((name) => [name, `src/${name}.ts`])),
   },
   format: 'cjs',
   target: 'node20',
@@ -41,8 +44,8 @@ const commandLine: Options = {
     {
       name: 'a file for each command',
       setup(build) {
-        // A command that names another one as `../commands/…` loads that file instead of holding a copy.
-        build.onResolve({ filter: /^\.\.?\/commands\/.*\.ts$/ }, ({ path }) => ({
+        // Who imports one of them loads that file instead of holding a copy.
+        build.onResolve({ filter: /^\.\.?\/(commands|deferred)\/.*\.ts$/ }, ({ path }) => ({
           path: path.replace(/\.ts$/, '.cjs'),
           external: true,
         }))

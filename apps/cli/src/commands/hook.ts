@@ -80,14 +80,14 @@ async function handle(io: Io, event: string, input: HookInput | null, options: H
     root,
     layout: layoutOf(defaultFileSystem, root, options.layout),
   }
-  if (input === null) return (await import('../commands/hook-archive.ts')).drain(io, place)
+  if (input === null) return (await import('../deferred/hook-archive.ts')).drain(io, place)
   switch (event) {
     case 'session-start':
       return start(io, place, input, options)
     case 'turn-start':
       return startTurn(io, place, input, options)
     case 'prompt':
-      return (await import('../commands/hook-prompt.ts')).recallPrompt(io, place, input)
+      return (await import('../deferred/hook-prompt.ts')).recallPrompt(io, place, input)
     case 'post-compact':
     case 'pre-compact':
       note(io, place, input, 'checkpoint')
@@ -108,7 +108,7 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
   try {
     pending = readSessions(place).filter((session) => isPending(session, input.sessionId))
     if (pending.length > 0) {
-      const { drain } = await import('../commands/hook-archive.ts')
+      const { drain } = await import('../deferred/hook-archive.ts')
       await drain(io, place, { own: input.sessionId, budgetMs: startBudgetMs })
     }
     forgetOldSessions(place, io.now(), input.sessionId)
@@ -152,7 +152,7 @@ async function clearGiven(
   { clear }: HookOptions,
 ): Promise<void> {
   if (!clear || window === '' || !((await io.taken?.()) ?? true)) return
-  await (await import('../commands/hook-archive.ts')).clearToldWindow(io, place, window)
+  await (await import('../deferred/hook-archive.ts')).clearToldWindow(io, place, window)
 }
 
 /** What the person is told; empty when nothing was loaded and nothing failed. */

@@ -29,11 +29,11 @@ export async function status(
   const root = findRoot(io, where)
   const layout = layoutToUse(root, options.layout)
   const settings = existsSync(join(root, layout.config))
-    ? (await import('../commands/settings.ts')).readSettings(root, layout)
+    ? (await import('../deferred/settings.ts')).readSettings(root, layout)
     : { config: defaultConfig }
   const seen = await readOrTellWhyNot(root, layout, settings)
   // Usually the state of the index is known without opening it, which would cost more than all the rest.
-  const index = seen.index ?? (await (await import('../commands/index-facts.ts')).indexFacts(io, where))
+  const index = seen.index ?? (await (await import('../deferred/index-facts.ts')).indexFacts(io, where))
   const { redact, tell } = createRedaction(io)
   const recent = seen.recent.map((session) => ({
     ...session,
