@@ -18,7 +18,7 @@ export {
   openFileMemory,
   openFileStore,
 } from './open-file-memory.ts'
-export { type Redact, type Scrubbed, type ScrubbedFile, scrubFiles } from './scrub.ts'
+export { type Redact, type ScrubbableStore, type ScrubbedFile, scrubFiles } from './scrub.ts'
 export { archivedNamespaces } from './scrub-archive.ts'
 export type { LocatedHit, LocateQuery } from './search/file-search.ts'
 export type { Passage } from './search/passages.ts'

@@ -24,7 +24,7 @@ export interface ScrubbedFile {
  */
 export function scrubFiles(
   fileSystem: FileSystem,
-  store: Scrubbed,
+  store: ScrubbableStore,
   redact: Redact,
   apply: boolean,
 ): ScrubbedFile[] {
@@ -64,14 +64,14 @@ export function scrubFiles(
 }
 
 /** What is needed of a store to look through all that it keeps. */
-export type Scrubbed = Pick<
+export type ScrubbableStore = Pick<
   FileStore,
   'root' | 'layout' | 'index' | 'reindex' | 'exclusively' | 'beginErasure' | 'hasTraces'
 >
 /** For example `redactText` of `@recall/core`. */
 export type Redact = (text: string) => { text: string; counts: Record<string, number> }
 
-function storedFiles(fileSystem: FileSystem, { root, layout }: Scrubbed): string[] {
+function storedFiles(fileSystem: FileSystem, { root, layout }: ScrubbableStore): string[] {
   const files = sourcesOf(fileSystem, root, layout).flatMap((source) => {
     const names = orAbsent(() => fileSystem.readdirSync(fromShown(root, source.path))) ?? []
     return names
@@ -83,7 +83,7 @@ function storedFiles(fileSystem: FileSystem, { root, layout }: Scrubbed): string
 
 function scan(
   fileSystem: FileSystem,
-  { root }: Scrubbed,
+  { root }: ScrubbableStore,
   path: string,
   redact: Redact,
 ): ScrubbedFile['counts'] {
@@ -102,7 +102,7 @@ function redactFile(content: string, redact: Redact): ReturnType<Redact> {
 /** Reads again under the lock. */
 function replace(
   fileSystem: FileSystem,
-  { root, index, exclusively }: Scrubbed,
+  { root, index, exclusively }: ScrubbableStore,
   path: string,
   redact: Redact,
 ): void {

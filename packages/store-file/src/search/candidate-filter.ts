@@ -2,8 +2,8 @@ import type { StoreQuery } from '@recall/core'
 import type { Conditions } from '../search-index/conditions.ts'
 import type { RankedDocument } from '../search-index/document-row.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
+import { spare, unlimited, wantedOf } from './candidate-limits.ts'
 import { narrowingOf } from './narrowing.ts'
-import { everything, spare, wantedOf } from './pool.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
 
 export const conditionsOf = ({ scope, namespace, now, tags, filter }: StoreQuery): Conditions => ({
@@ -15,7 +15,7 @@ export const conditionsOf = ({ scope, namespace, now, tags, filter }: StoreQuery
 })
 
 /** What an entry must be to be found, however a search came upon it. */
-export interface Gate {
+export interface CandidateFilter {
   conditions: Conditions
   /** Whether the scope holds entries that do not fulfil the conditions. */
   isConditional: boolean
@@ -23,7 +23,11 @@ export interface Gate {
   judge(documents: readonly number[]): (id: number) => boolean
 }
 
-export function createGate(index: SearchIndex, query: StoreQuery, files: FileAccess): Gate {
+export function createCandidateFilter(
+  index: SearchIndex,
+  query: StoreQuery,
+  files: FileAccess,
+): CandidateFilter {
   const conditions = conditionsOf(query)
   const isConditional = conditions.tags.length > 0 || index.needsConditions(conditions)
   const isOpen = !isConditional && isEverything(query.filter)
@@ -46,16 +50,16 @@ export function createGate(index: SearchIndex, query: StoreQuery, files: FileAcc
 export function accept(
   index: SearchIndex,
   query: StoreQuery,
-  gate: Gate,
+  candidateFilter: CandidateFilter,
   units: (limit: number) => number[],
   pool: number,
 ): { id: number; document: RankedDocument }[] {
   const wanted = wantedOf(query, pool)
-  for (let limit = Math.min(pool + spare, everything); ; limit = Math.min(limit * 4, everything)) {
+  for (let limit = Math.min(pool + spare, unlimited); ; limit = Math.min(limit * 4, unlimited)) {
     const ids = units(limit)
-    const accepted = acceptedUnits(index, gate, ids)
+    const accepted = acceptedUnits(index, candidateFilter, ids)
     if ((accepted.length >= pool && countDocuments(accepted) >= wanted) || ids.length < limit) {
-      return pool === everything ? accepted : accepted.slice(0, Math.max(pool, lastNeeded(accepted, wanted)))
+      return pool === unlimited ? accepted : accepted.slice(0, Math.max(pool, lastNeeded(accepted, wanted)))
     }
   }
 }
@@ -77,14 +81,14 @@ function lastNeeded(units: readonly { document: RankedDocument }[], wanted: numb
 
 function acceptedUnits(
   index: SearchIndex,
-  gate: Gate,
+  candidateFilter: CandidateFilter,
   ids: readonly number[],
 ): { id: number; document: RankedDocument }[] {
   const accepted: { id: number; document: RankedDocument }[] = []
   for (let i = 0; i < ids.length; i += rowsAtOnce) {
     const some = ids.slice(i, i + rowsAtOnce)
     const documents = index.documentsOfUnits(some)
-    const lets = gate.judge([...documents.values()].map(({ id }) => id))
+    const lets = candidateFilter.judge([...documents.values()].map(({ id }) => id))
     for (const id of some) {
       const document = documents.get(id)
       if (document && lets(document.id)) accepted.push({ id, document })

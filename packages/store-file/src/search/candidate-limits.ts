@@ -2,7 +2,7 @@ import { confidenceRank, noiseRank, type StoreQuery } from '@recall/core'
 
 /** How many candidates to look at. */
 export function poolOf(query: StoreQuery): number {
-  return isBestFirst(query) ? Math.max(noiseRank, query.offset + query.limit) : everything
+  return isBestFirst(query) ? Math.max(noiseRank, query.offset + query.limit) : unlimited
 }
 
 /** Any order but best first has to see every match. */
@@ -10,7 +10,7 @@ export const isBestFirst = ({ sortBy, sortOrder }: StoreQuery): boolean =>
   sortBy === 'relevance' && sortOrder === 'desc'
 
 /** More than any scope holds. */
-export const everything = 2 ** 31
+export const unlimited = 2 ** 31
 
 /** How many entries to look at: those that were asked for, and enough to judge the confidence of the first. */
 export const wantedOf = ({ offset, limit }: StoreQuery, pool: number): number =>

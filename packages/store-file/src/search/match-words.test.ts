@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { indexOf } from '../../test/index-of-texts.ts'
 import { seededRandom } from '../../test/random.ts'
-import { createGate } from './gate.ts'
+import { createCandidateFilter } from './candidate-filter.ts'
+import { poolOf } from './candidate-limits.ts'
 import { matchWords } from './match-words.ts'
-import { poolOf } from './pool.ts'
 import { wordFactsOf } from './word-facts.ts'
 
 /** The share of the units that hold each word. */
@@ -33,7 +33,13 @@ it('finds the strongest units, whichever words it looks for first', () => {
     fc.property(fc.integer(), fc.subarray(words, { minLength: 2 }), (seed, asked) => {
       const index = indexOf(textsOf(seed))
       const facts = wordFactsOf(index, 'long-term', asked)
-      const { found, together } = matchWords(index, facts, query, createGate(index, query, noFiles), false)
+      const { found, together } = matchWords(
+        index,
+        facts,
+        query,
+        createCandidateFilter(index, query, noFiles),
+        false,
+      )
       const all = index.matchUnits(
         { match: asked.join(found === together ? ' AND ' : ' OR ') },
         { scope: 'long-term', namespace: 'default', now: 0, tags: [] },

@@ -2,8 +2,8 @@ import { noiseRank, type StoreQuery, splitByRarity } from '@recall/core'
 import type { RankedDocument } from '../search-index/document-row.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import type { UnitRow, WordQuery } from '../search-index/word-rows.ts'
-import { accept, countDocuments, type Gate } from './gate.ts'
-import { everything, poolOf, spare, wantedOf } from './pool.ts'
+import { accept, type CandidateFilter, countDocuments } from './candidate-filter.ts'
+import { poolOf, spare, unlimited, wantedOf } from './candidate-limits.ts'
 import { isNearlyEverywhere, isSmallScope, type WordFacts } from './word-facts.ts'
 
 export interface FoundUnit {
@@ -25,19 +25,19 @@ export function matchWords(
   index: SearchIndex,
   facts: readonly WordFacts[],
   query: StoreQuery,
-  gate: Gate,
+  candidateFilter: CandidateFilter,
   besideMeaning: boolean,
 ): { found: FoundUnit[]; together: FoundUnit[] } {
   if (facts.length === 0) return { found: [], together: [] }
   const words = facts.map(({ word }) => word)
   const isSmall = isSmallScope(index, query.scope)
-  const matching = createMatcher(index, gate)
+  const matching = createMatcher(index, candidateFilter)
   const match = (text: WordQuery, pool: number): FoundUnit[] => {
     const strengths = new Map<number, number>()
     const units = accept(
       index,
       query,
-      gate,
+      candidateFilter,
       (limit) =>
         matching(text, limit).map(({ id, bm25 }) => {
           strengths.set(id, bm25)
@@ -51,7 +51,7 @@ export function matchWords(
   const all = (pool: number): FoundUnit[] => match({ match: words.join(' ') }, pool)
   const any = (pool: number): FoundUnit[] => {
     const { finding, counting, bound } = splitByRarity(facts, pool, index.countUnits(query.scope))
-    if (pool < everything && counting.length > 0) {
+    if (pool < unlimited && counting.length > 0) {
       const also = facts.filter((each) => counting.includes(each.word) && !isNearlyEverywhere(each))
       const rarer = { match: finding.join(' OR '), also: also.map(({ word }) => word).join(' OR ') }
       const found = match(rarer, pool)
@@ -67,7 +67,7 @@ export function matchWords(
   const isTogetherEnough = !besideMeaning || facts.every(({ count }) => count >= wanted)
   const together = isTogetherEnough ? all(pool) : []
   const isEnough =
-    isTogetherEnough && (words.length === 1 || (pool < everything && countDocuments(together) >= wanted))
+    isTogetherEnough && (words.length === 1 || (pool < unlimited && countDocuments(together) >= wanted))
   const found = isEnough ? together : united(any(pool), together)
   // In a conversation, a turn that holds few of the words may still be the answer, because of the turns around it.
   const inConversations = found.filter(({ document }) => document.units >= conversationLength).length
@@ -89,15 +89,15 @@ function united(units: readonly FoundUnit[], more: readonly FoundUnit[]): FoundU
  * passed by most entries, so the first are asked for whatever the filter; if these were not enough, only those that may
  * pass it.
  */
-function createMatcher(index: SearchIndex, { conditions, isConditional }: Gate) {
+function createMatcher(index: SearchIndex, { conditions, isConditional }: CandidateFilter) {
   const fetched = new Map<string, { limit: number; rows: UnitRow[] }>()
   const least = conditions.scope === 'episodic' ? widePool + spare : 0
   return (text: WordQuery, limit: number): UnitRow[] => {
     const name = JSON.stringify(text)
     const known = fetched.get(name)
     if (known && limit <= known.limit) return known.rows.slice(0, limit)
-    const most = Math.min(known ? limit * 4 : Math.max(limit, least), everything)
-    const isNarrowed = conditions.narrowing !== undefined && (known !== undefined || most === everything)
+    const most = Math.min(known ? limit * 4 : Math.max(limit, least), unlimited)
+    const isNarrowed = conditions.narrowing !== undefined && (known !== undefined || most === unlimited)
     const rows = isNarrowed
       ? index.matchUnits(text, conditions, true, most)
       : index.matchUnits(text, { ...conditions, narrowing: undefined }, isConditional, most)

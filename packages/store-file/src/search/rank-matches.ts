@@ -16,9 +16,9 @@ import {
 import type { RankedDocument } from '../search-index/document-row.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import type { MeaningArm } from '../vectors/meaning-arm.ts'
-import { accept, createGate } from './gate.ts'
+import { accept, createCandidateFilter } from './candidate-filter.ts'
+import { poolOf } from './candidate-limits.ts'
 import { type FoundUnit, matchWords } from './match-words.ts'
-import { poolOf } from './pool.ts'
 import type { FileAccess } from './row-filter.ts'
 import { type WordFacts, wordFactsOf } from './word-facts.ts'
 
@@ -32,10 +32,12 @@ export function rankMatches(
 ): RankedUnit<RankedDocument>[] {
   const words = query.text === undefined ? [] : queryWords(query.text).map((word) => `"${word}"`)
   const facts = tellingWords(wordFactsOf(index, query.scope, words))
-  const gate = createGate(index, query, files)
-  const { found, together } = matchWords(index, facts, query, gate, meaning !== undefined)
+  const candidateFilter = createCandidateFilter(index, query, files)
+  const { found, together } = matchWords(index, facts, query, candidateFilter, meaning !== undefined)
   const whole = new Set(together.map(({ id }) => id))
-  const near = meaning ? accept(index, query, gate, (limit) => meaning.nearest(limit), poolOf(query)) : []
+  const near = meaning
+    ? accept(index, query, candidateFilter, (limit) => meaning.nearest(limit), poolOf(query))
+    : []
   const candidates = new Map<number, UnitEvidence<RankedDocument>>()
   // Ranking tells documents apart by object identity, the index by id.
   const documentsById = new Map<number, RankedDocument>()

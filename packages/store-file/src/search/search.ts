@@ -10,8 +10,8 @@ import {
 import type { DocumentRow, RankedDocument } from '../search-index/document-row.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import type { MeaningArm } from '../vectors/meaning-arm.ts'
-import { conditionsOf } from './gate.ts'
-import { isBestFirst } from './pool.ts'
+import { conditionsOf } from './candidate-filter.ts'
+import { isBestFirst } from './candidate-limits.ts'
 import { rankMatches } from './rank-matches.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
 
