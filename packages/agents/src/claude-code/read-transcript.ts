@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { Conversation, ConversationFacts, Message } from '@recall/core'
-import { originOf } from '../reading/forks.ts'
+import { originFinder } from '../reading/forks.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import type { ReadLinesOptions } from '../reading/read-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
@@ -49,7 +49,7 @@ async function* readMessages(
   const title = createTitle(sessionId)
   const isHelper = parent !== undefined
   const isLeftOut = isHelper ? isNotItsOwn(sessionId.slice(parent.length + 1)) : () => false
-  const findOrigin = originOf(path)
+  const findOrigin = originFinder(path)
   const seen = new Set<string>()
 
   for await (const { number, line } of readTranscriptLines(path, skip, options)) {

@@ -62,7 +62,7 @@ function fromUserLine(line: TranscriptLine, content: unknown, context: LineConte
 
   const messages: Message[] = []
   if (results.length > 0) messages.push(messageOf(line, context, 'assistant', results))
-  const unread = context.queue.onPrompt(typedIn(said)) ? said.filter(isAttachmentMark) : said
+  const unread = context.queue.onPrompt(typedText(said)) ? said.filter(isAttachmentMark) : said
   if (unread.length > 0) {
     // In a main transcript a sidechain's prompt was written by the agent, not by a person.
     const role = line.isSidechain && !context.isHelper ? 'assistant' : 'user'
@@ -110,7 +110,7 @@ function idOf(line: TranscriptLine, context: LineContext): string {
 }
 
 /** The text of a prompt. The host queues it without what is attached to it. */
-function typedIn(blocks: readonly ContentBlock[]): string {
+function typedText(blocks: readonly ContentBlock[]): string {
   const typed = blocks.filter((block) => !isAttachmentMark(block))
   return typed.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
 }

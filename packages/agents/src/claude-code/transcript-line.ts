@@ -40,7 +40,9 @@ export function toTranscriptLine(value: unknown): TranscriptLine | null {
     cwd: text(value.cwd),
     isSidechain: value.isSidechain === true,
     isMeta: [value.isMeta, value.turnCompanion, value.isVisibleInTranscriptOnly].includes(true),
-    otherOrigin: originOf(value.origin ?? (isRecord(value.attachment) ? value.attachment.origin : undefined)),
+    otherOrigin: otherOriginOf(
+      value.origin ?? (isRecord(value.attachment) ? value.attachment.origin : undefined),
+    ),
     isCompactSummary: value.isCompactSummary === true,
     isHostAnswer: value.isApiErrorMessage === true || (message !== undefined && isFiller(message)),
     message: message && { role: text(message.role), content: message.content },
@@ -66,7 +68,7 @@ const others = new Set([
   'unclassified',
 ])
 
-function originOf(origin: unknown): string | undefined {
+function otherOriginOf(origin: unknown): string | undefined {
   const kind = isRecord(origin) ? text(origin.kind) : undefined
   return kind !== undefined && others.has(kind) ? kind : undefined
 }

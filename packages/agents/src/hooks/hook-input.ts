@@ -45,13 +45,13 @@ export function parseHookInput(text: string): HookInput | null {
     transcriptPath: string('transcript_path', 'transcriptPath'),
     cwd: string('cwd') ?? (Array.isArray(roots) && typeof roots[0] === 'string' ? roots[0] : undefined),
     source: string('source'),
-    prompt: prompt && typedIn(prompt, host),
+    prompt: prompt && typedPrompt(prompt, host),
     compactSummary: string('compact_summary'),
   }
   return { host, sessionId, ...defined(fields) }
 }
 
-function typedIn(prompt: string, host: Host): string {
+function typedPrompt(prompt: string, host: Host): string {
   switch (host) {
     case 'claude':
       return separateMarkup(prompt).said

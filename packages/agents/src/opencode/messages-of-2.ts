@@ -35,7 +35,7 @@ function readMessage(row: Row, skip: Skip): Message[] {
   })
   switch (row.type) {
     case 'user':
-      return [message('user', typedIn(data, skip))].filter(saysSomething)
+      return [message('user', typedBlocks(data, skip))].filter(saysSomething)
     case 'assistant':
       return [message('assistant', answerIn(data, skip))].filter(saysSomething)
     case 'shell':
@@ -58,7 +58,7 @@ function outputIn(printed: unknown): string {
   return typeof output === 'string' ? output : ''
 }
 
-function typedIn({ text, files }: Record<string, unknown>, skip: Skip): ContentBlock[] {
+function typedBlocks({ text, files }: Record<string, unknown>, skip: Skip): ContentBlock[] {
   const attached = Array.isArray(files) ? files : []
   return [
     ...toContentBlocks(text, skip),

@@ -10,7 +10,7 @@ const plainId = /^[\w-]+$/
  * Tells from which transcript beside this one a line was copied, as a session that is forked copies all that was said
  * before; `undefined` for a line of its own, and where the other transcript is gone.
  */
-export function originOf(path: string): (line: Record<string, unknown>) => string | undefined {
+export function originFinder(path: string): (line: Record<string, unknown>) => string | undefined {
   const known = new Map<string, string | undefined>()
   return ({ forkedFrom }) => {
     const id = isRecord(forkedFrom) ? forkedFrom.sessionId : undefined
@@ -25,7 +25,7 @@ export function originOf(path: string): (line: Record<string, unknown>) => strin
 
 /** The transcripts that a session was forked from, without theirs: what it copied from them is not read with it. */
 export async function listOrigins(path: string): Promise<string[]> {
-  const findOrigin = originOf(path)
+  const findOrigin = originFinder(path)
   const origins = new Set<string>()
   for await (const { value } of readJsonLines(path, () => {})) {
     if (!isRecord(value) || (value.type !== 'user' && value.type !== 'assistant')) continue

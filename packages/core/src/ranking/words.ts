@@ -60,7 +60,7 @@ export const indexedTerms = (text: string): { term: string }[] =>
 /** Where a text holds some of these terms, in order, each with the bounds of the run of letters that it is in. */
 export function* termsIn(text: string, terms: ReadonlySet<string>): Generator<Word> {
   // Splitting and stemming cost much more than ruling out.
-  const beginnings = new RegExp([...terms].map(beginningOf).join('|'))
+  const beginnings = new RegExp([...terms].map(firstLettersOf).join('|'))
   const mayHold = (part: string): boolean => beginnings.test(foldLetters(part).toLowerCase())
   if (terms.size === 0 || !mayHold(text)) return
   for (const { 0: run, index } of text.matchAll(runsFor(text))) {
@@ -74,7 +74,7 @@ export function* termsIn(text: string, terms: ReadonlySet<string>): Generator<Wo
  * Pattern of the letters that all words with this stem have. Stems may end differently from their words, as `kei` does
  * for `key`, but only one of two letters does so within the first two: `ei` is the stem of `eyed`.
  */
-const beginningOf = (term: string): string =>
+const firstLettersOf = (term: string): string =>
   term.length === 2 && term.endsWith('i') ? `${term[0]}[iy]` : term.slice(0, 2)
 
 /** How many of the terms a text holds. */
