@@ -140,7 +140,7 @@ async function startTurn(io: Io, place: MemoryPlace, input: HookInput, options: 
   const warn = (text: string): void => io.err(`recall: not told: ${text}\n`)
   const context = isTold ? nothingToTell : sessionContext(place, contextLimits[input.host], warn)
   if (context.text !== '') io.out(contextOutput(input, context.text))
-  note(io, place, input, 'open', true)
+  note(io, place, input, 'open', { isTold: true })
   await clearGiven(io, place, context, options)
 }
 
@@ -183,9 +183,9 @@ function note(
   place: MemoryPlace,
   input: HookInput,
   state: HostSession['state'],
-  isToldNow = false,
+  now: Pick<HostSession, 'isTold'> = {},
 ): void {
-  const news = (): HostSession | undefined => newsOf(io, place, input, state, isToldNow)
+  const news = (): HostSession | undefined => newsOf(io, place, input, { state, ...now })
   if (news() === undefined) return
   withNotesLocked(place, () => {
     // Read again: another hook of the session may have noted something meanwhile.
@@ -199,8 +199,7 @@ function newsOf(
   io: Io,
   place: MemoryPlace,
   input: HookInput,
-  reported: HostSession['state'],
-  isToldNow: boolean,
+  reported: Pick<HostSession, 'state' | 'isTold'>,
 ): HostSession | undefined {
   const transcript = transcriptOf(input, io)
   const earlier = readSession(place, input.sessionId)
@@ -208,8 +207,8 @@ function newsOf(
   const summary = input.compactSummary === undefined ? [] : [compactSummary(input.compactSummary)]
   if (path === undefined) return undefined
   // The drain may not have come to a checkpoint yet.
-  const state = reported === 'open' && earlier?.state === 'checkpoint' ? 'checkpoint' : reported
-  const isTold = isToldNow || (earlier?.isTold === true && reported !== 'checkpoint')
+  const state = reported.state === 'open' && earlier?.state === 'checkpoint' ? 'checkpoint' : reported.state
+  const isTold = reported.isTold === true || (earlier?.isTold === true && reported.state !== 'checkpoint')
   const isNew =
     earlier?.state !== state ||
     (earlier.isTold ?? false) !== isTold ||
