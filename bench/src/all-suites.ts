@@ -27,6 +27,12 @@ export const suites: Readonly<Record<string, Suite>> = {
     all: ['--rounds', '9'],
     run: async (options) => (await import('./publish/stores.ts')).publishProtocol(options),
   },
+  hooks: {
+    summary: 'what each event of a host waits for its hook, against an empty Node process',
+    usage: '[--rounds 40]',
+    all: [],
+    run: async (options) => (await import('./publish/files.ts')).publishHooks(options),
+  },
   embedded: {
     summary: 'the same store on PGlite and on a Postgres server',
     usage: '--postgres url [--sizes 1000] [--rounds 40]',

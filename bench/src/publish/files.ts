@@ -4,6 +4,7 @@ import { buildCommandLine } from '../processes.ts'
 import { machineFacts, writeData, writeReport, writeResult } from '../report.ts'
 import { measureFiles } from '../suites/files.ts'
 import { measureGrowth } from '../suites/growth.ts'
+import { measureHooks } from '../suites/hooks.ts'
 import { measureMeaning } from '../suites/meaning.ts'
 import { sayMissed } from './missed.ts'
 
@@ -17,6 +18,14 @@ export async function publishFiles(options: Options): Promise<boolean> {
   build()
   const rows = await measureFiles({ ...settings, say })
   sayMissed(rows, writeReport('files', rows, settings))
+  return true
+}
+
+export async function publishHooks(options: Options): Promise<boolean> {
+  const settings = { rounds: roundsOf(options, 40) }
+  build()
+  const rows = await measureHooks({ ...settings, say })
+  sayMissed(rows, writeReport('hooks', rows, settings))
   return true
 }
 
