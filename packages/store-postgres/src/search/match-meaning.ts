@@ -121,7 +121,8 @@ const measures = sql`count(*)::float8 as count, coalesce(sum(similarity), 0)::fl
   coalesce(sum(similarity ^ 2), 0)::float8 as squares`
 
 /**
- * Compares units one by one.
+ * Compares units one by one. They are measured once, whatever the planner believes: where it expects a single unit, it
+ * would measure all of them again for each.
  *
  * @param mostUnits compares any that many; `null` for all
  * @returns the nearest, and how many were compared
@@ -137,8 +138,8 @@ async function compareAll(
       with compared as materialized (
         select ${matchColumns}, ${similarityTo(literal)} as similarity from ${entriesWithUnits}
         where ${comparable} limit ${mostUnits}
-      )
-      select compared.*, measured.* from compared, (select ${measures} from compared) as measured
+      ), measured as materialized (select ${measures} from compared)
+      select compared.*, measured.* from compared, measured
       order by similarity desc, "updatedAt" desc, key collate "C", unit limit ${most}`,
   )
   const measured = rows[0] ?? noneMeasured
