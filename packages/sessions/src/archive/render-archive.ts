@@ -35,9 +35,16 @@ export function renderArchive(
   return `${sections.filter((section) => section !== '').join(pieceSeparator)}\n`.toWellFormed()
 }
 
+/** A line that would read as the beginning of a turn. */
+const turnHeading = /^(?=### (?:User|Assistant)[ \t]*\r?$)/gm
+
+/** Text that somebody said, in which no line reads as the beginning of another one's turn: such a line is escaped. */
+const escapeTurns = (text: string): string => text.replace(turnHeading, '\\')
+
 /**
- * One message as pieces of markdown, which `pieceSeparator` joins: spoken text word for word, tools as short quotes;
- * none when nothing of it is kept. Consecutive messages of the assistant share one heading.
+ * One message as pieces of markdown, which `pieceSeparator` joins: spoken text word for word but for an escape before
+ * what would read as the heading of a turn, tools as short quotes; none when nothing of it is kept. Consecutive messages
+ * of the assistant share one heading.
  */
 export function renderTurn(message: Message, previous: Message['role'] | null): string[] {
   const blocks = message.content.map(renderBlock).filter((block) => block !== '')
@@ -75,7 +82,7 @@ export const withoutOutputs = (text: string): string =>
 function renderBlock(block: ContentBlock): string {
   switch (block.type) {
     case 'text':
-      return block.text.trim() === '' ? '' : block.text
+      return block.text.trim() === '' ? '' : escapeTurns(block.text)
     case 'thinking':
       return ''
     case 'tool_use': {
