@@ -55,6 +55,16 @@ export async function explained(database: Database, { sql: text, params }: Query
   return plan.map((line) => line['QUERY PLAN'])
 }
 
+/** Runs a statement and tells how many rows that step of it looked at which looked at most. */
+export async function mostLooks(database: Database, query: Query): Promise<number> {
+  const looks = (await explained(database, query)).map((line) => {
+    const rejected = Number(/Rows Removed by (?:Join )?Filter: (\d+)/.exec(line)?.[1] ?? 0)
+    const [, rows = 0, loops = 0] = /\bactual rows=([\d.]+) loops=(\d+)/.exec(line) ?? []
+    return Math.max(rejected, Number(rows) * Number(loops))
+  })
+  return Math.max(...looks)
+}
+
 const literalOf = (value: unknown): string =>
   value === null ? 'null' : `'${String(value).replaceAll("'", "''")}'`
 

@@ -69,13 +69,18 @@ export async function freeCopiesOfCopies(hub: Hub, among: SQL): Promise<void> {
 export async function markTwins(hub: Hub): Promise<void> {
   const since = new Date(hub.clock() - recentMs).toISOString()
   const isRecent = (memory: string): SQL => sql`${sql.raw(memory)}.created_at > ${since}::timestamptz`
+  // Grouped, not joined with themselves: before the table is analyzed, the planner would compare each with each.
   await callReferring(hub, () =>
     hub.database.execute(sql`
+      with twins as materialized (
+        select array_agg(id order by created_at, id) as ids from memories
+        where ${isRecent('memories')} and ${stands('memories')} and embedding is not null
+        group by content having count(*) > 1
+      )
       insert into memory_links (memory_id, related_id, relation, similarity)
-      select m.id, o.id, 'duplicate_candidate', 1
-      from memories m join memories o on o.content = m.content and (o.created_at, o.id) < (m.created_at, m.id)
-      where ${isRecent('m')} and ${isRecent('o')} and ${stands('m')} and ${stands('o')}
-        and m.embedding is not null and o.embedding is not null
+      select later.id, earlier.id, 'duplicate_candidate', 1
+      from twins, unnest(ids) with ordinality as later (id, place)
+        join unnest(ids) with ordinality as earlier (id, place) on earlier.place < later.place
       on conflict do nothing`),
   )
   await markCopies(hub, isRecent('m'))
