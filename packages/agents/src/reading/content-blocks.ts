@@ -3,13 +3,14 @@ import { parseJson } from './read-json-lines.ts'
 import { type Skip, skippedKinds } from './skipped.ts'
 
 /**
- * Blocks of a message's `content`: a string, or a list of blocks in the shape that the Messages API made common.
+ * Blocks of a message's `content`: a string, a block, or a list of blocks in the shape that the Messages API made common.
  * Blank texts are left out. A picture or document leaves a marker, so that a turn of nothing else is kept.
  */
 export function toContentBlocks(content: unknown, skip: Skip): ContentBlock[] {
   if (typeof content === 'string') return textBlock(content)
-  if (!Array.isArray(content)) return []
-  return content.flatMap((item): ContentBlock[] => {
+  if (content === undefined || content === null) return []
+  const items: unknown[] = Array.isArray(content) ? content : [content]
+  return items.flatMap((item): ContentBlock[] => {
     if (typeof item === 'string') return textBlock(item)
     const block = isRecord(item) ? toContentBlock(item) : null
     if (block !== null) return block
@@ -20,6 +21,7 @@ export function toContentBlocks(content: unknown, skip: Skip): ContentBlock[] {
 
 function toContentBlock(block: Record<string, unknown>): ContentBlock[] | null {
   switch (block.type) {
+    case undefined:
     case 'text':
     case 'input_text':
     case 'output_text':
