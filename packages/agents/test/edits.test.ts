@@ -85,7 +85,10 @@ describe('settings that cannot be edited', () => {
 
   it.each([
     ['model = ', 'it is no valid TOML (Invalid TOML document: '],
-    ['mcp_servers = {}\n', 'what stands in it leaves no place for ours (Invalid TOML document: '],
+    [
+      'mcp_servers = {}\n',
+      "'mcp_servers' in it stands between braces: give each of its members a [table] first",
+    ],
   ])('says whether the TOML of Codex is broken or leaves no place in %j', async (content, reason) => {
     const home = await temporaryFolder()
     write(home, { '.codex/config.toml': content })

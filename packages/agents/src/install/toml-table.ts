@@ -65,7 +65,12 @@ export function tomlTable(
 
   /** The edit works on lines, so the parsed result is compared with what it should be. */
   function checked(edited: string, before: Record<string, unknown>, expected: object | undefined): string {
-    const after = parsed(edited, 'what stands in it leaves no place for ours')
+    // Both parts are valid by themselves.
+    const above = name.slice(0, -1).join('.')
+    const after = parsed(
+      edited,
+      `'${above}' in it stands between braces: give each of its members a [table] first`,
+    )
     const others = (value: Record<string, unknown>): unknown => without(value, name)
     const isDone = isDeepStrictEqual(inside(after, name), expected)
     if (isDone && isDeepStrictEqual(others(after), others(before))) return edited
