@@ -133,6 +133,8 @@ describe('before it is wired, a person is told', () => {
     ['claude', '.claude/settings.json', '{"enabledPlugins":{"claude-mem@thedotmack":%}}', 'claude-mem'],
     ['claude', '.claude/settings.json', '{"enabledPlugins":{"recall@recall":%}}', 'recall plugin'],
     ['claude', '.claude/settings.json', '{"disableAllHooks": %}', 'disableAllHooks'],
+    ['codex', '.codex/config.toml', '[features]\nhooks = !%\n', 'switches hooks off'],
+    ['codex', '.codex/config.toml', 'features = { codex_hooks = !% }\n', 'switches hooks off'],
     ['gemini', '.gemini/settings.json', '{"hooksConfig":{"notifications":true,"enabled":!%}}', 'hooksConfig'],
   ])('what in the settings of %s is in the way: %s %s', async (name, path, settings, words) => {
     const noteWhen = async (value: boolean) => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { parse } from 'smol-toml'
 import { type HookEvent, hookSeconds, isOwnServer, mcpCommand } from '../install/command-line.ts'
 import { hookPart } from '../install/hook-part.ts'
 import { jsonFile } from '../install/json-file.ts'
@@ -6,6 +7,7 @@ import { markedBlock } from '../install/marked-block.ts'
 import { protocolText } from '../install/protocol.ts'
 import type { Surroundings, Target } from '../install/target.ts'
 import { tomlTable } from '../install/toml-table.ts'
+import { isRecord } from '../reading/content-blocks.ts'
 
 export const codexFolder = ({ env, home }: Pick<Surroundings, 'env' | 'home'>): string =>
   env.CODEX_HOME || join(home, '.codex')
@@ -48,7 +50,20 @@ export const codexTarget: Target = {
       ),
     ]
   },
-  notes: () => [
+  notes: (machine) => [
+    ...(runsHooks(machine.readText(join(codexFolder(machine), 'config.toml')) ?? '')
+      ? []
+      : ['[features] of config.toml switches hooks off: nothing is remembered until they are on.']),
     'Codex runs a hook only once you trust it: open Codex, which asks, or type /hooks and allow the recall hooks. Until then codex exec passes them over in silence.',
   ],
+}
+
+/** Whether settings leave the hooks on; also where they cannot be read, which is said elsewhere. */
+function runsHooks(settings: string): boolean {
+  try {
+    const { features } = parse(settings)
+    return !isRecord(features) || ![features.hooks, features.codex_hooks].includes(false)
+  } catch {
+    return true
+  }
 }
