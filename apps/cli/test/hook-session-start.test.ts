@@ -65,6 +65,24 @@ it('tells a curated memory that is full of secrets, without them', async () => {
   expect(out).not.toContain('Zq9!')
 })
 
+it('tells as much as the host takes, in whatever script, and of whatever has to be escaped', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const told = async (text: string): Promise<string> => {
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), `# Memory\n\n${text}`)
+    const ofCodex = { session_id: 'n', hook_event_name: 'SessionStart', transcript_path: '/n', turn_id: '1' }
+    const { out } = await shell.withInput(event(ofCodex)).run('hook', 'session-start')
+    return (JSON.parse(out) as { hookSpecificOutput: { additionalContext: string } }).hookSpecificOutput
+      .additionalContext
+  }
+  const han = await told('数据库连接池满了，重试没有抖动。\n'.repeat(400))
+  expect(han).toContain('数据库连接池满了')
+  expect(Buffer.byteLength(han)).toBeLessThanOrEqual(10_000)
+  const marks = await told('The <recalled-memory> is ours.\n'.repeat(190))
+  expect(marks).toContain('&lt;recalled-memory')
+  expect(marks.length).toBeLessThanOrEqual(7000)
+})
+
 it('says to the person what was loaded, and nothing else', async () => {
   const shell = createShell()
   await shell.run('init')

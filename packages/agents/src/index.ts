@@ -4,6 +4,7 @@ export type { ImportedMemory, MemoryExport } from './exports/imported-memory.ts'
 export { memoryFormats, type ReadExportOptions, readMemoryExport } from './exports/read-export.ts'
 export { type HookInput, type Host, parseHookInput } from './hooks/hook-input.ts'
 export {
+  contextLength,
   contextLimits,
   contextOutput,
   isToldAlready,

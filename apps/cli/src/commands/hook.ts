@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import {
-  contextLimits,
   contextOutput,
   type HookInput,
   isToldAlready,
@@ -123,9 +122,7 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
     io.err(`recall: not told: ${text}\n`)
     problems.push(text)
   }
-  const context = isToldAlready(input)
-    ? nothingToTell
-    : sessionContext(place, contextLimits[input.host], warn)
+  const context = isToldAlready(input) ? nothingToTell : sessionContext(place, input.host, warn)
   const notice = noticeOf(place, pending, context, problems)
   const isToldLater = isToldWithPrompt(input)
   const text = isToldLater ? '' : context.text
@@ -138,7 +135,7 @@ async function startTurn(io: Io, place: MemoryPlace, input: HookInput, options: 
   const earlier = readSession(place, input.sessionId)
   const isTold = !isToldWithPrompt(input) || earlier?.isTold === true
   const warn = (text: string): void => io.err(`recall: not told: ${text}\n`)
-  const context = isTold ? nothingToTell : sessionContext(place, contextLimits[input.host], warn)
+  const context = isTold ? nothingToTell : sessionContext(place, input.host, warn)
   if (context.text !== '') io.out(contextOutput(input, context.text))
   note(io, place, input, 'open', { isTold: true })
   await clearGiven(io, place, context, options)

@@ -1,4 +1,4 @@
-import { contextLimits, contextOutput, type HookInput } from '@recall/agents'
+import { contextLength, contextLimits, contextOutput, type HookInput, type Host } from '@recall/agents'
 import {
   beginningOf,
   besideLength,
@@ -45,12 +45,12 @@ const overhead = 400
 /** Prints what memory knows about a prompt, if anything. */
 export async function recallPrompt(io: Io, place: MemoryPlace, input: HookInput): Promise<void> {
   const { prompt = '' } = input
-  const limit = contextLimits[input.host]
   const isOwn = isStillTold(place, input)
-  const text = hasSubject(prompt) ? await inTime(find(io, place, prompt, limit, isOwn)) : ''
+  const text = hasSubject(prompt) ? await inTime(find(io, place, input.host, prompt, isOwn)) : ''
   // Fencing escapes marks inside the text, which makes it longer. A truncated block would later be taken for speech,
   // so nothing is printed.
-  if (text !== '' && text.length <= limit) io.out(contextOutput(input, text))
+  if (text !== '' && contextLength(input.host, text) <= contextLimits[input.host])
+    io.out(contextOutput(input, text))
 }
 
 const hasSubject = (prompt: string): boolean =>
@@ -59,21 +59,22 @@ const hasSubject = (prompt: string): boolean =>
 async function find(
   io: Io,
   { root, layout }: MemoryPlace,
+  host: Host,
   prompt: string,
-  limit: number,
   isOwn: (key: string) => boolean,
 ): Promise<string> {
   return withMemory(io, { root, layout: layout.name }, async (memory) => {
     const found: string[] = []
-    let room = limit - overhead
+    let room = contextLimits[host] - overhead
     const text = beginningOf(prompt.toWellFormed(), 2000)
     const terms = new Set(queryTerms(text))
     for (const scope of ['long-term', 'episodic'] as const) {
       const places = await placesOf(memory, scope, text, isOwn)
       for (const told of places.map((place) => describe(place, terms))) {
-        if (told.length > room) break
+        const length = contextLength(host, told)
+        if (length > room) break
         found.push(told)
-        room -= told.length + 2
+        room -= length + 2
       }
     }
     return found.length === 0 ? '' : fenceRecalled(found.join('\n\n'), 'search of memory')

@@ -1,11 +1,15 @@
 import { join } from 'node:path'
+import { contextLength, contextLimits, type Host } from '@recall/agents'
 import { beginningOf, fenceRecalled, redactText } from '@recall/core'
 import { defaultFileSystem, memoryLineLimit, readText } from '@recall/store-file'
 import { emptyMemory } from '../memory/empty-memory.ts'
 import type { MemoryPlace } from './host-sessions.ts'
 
 const separator = /^---[ \t]*$/m
+/** Characters reserved for the fence around the text. */
 const overhead = 400
+/** Less would tell nothing. */
+const leastRoom = 400
 
 export interface SessionContext {
   text: string
@@ -17,17 +21,16 @@ export interface SessionContext {
 }
 
 /**
- * The context for a starting session: the newest sessions of the window and the curated memory, fenced as data, in at
- * most `limit` characters. Empty when there is nothing to tell. A file that cannot be read is left out.
+ * The context for a starting session: the newest sessions of the window and the curated memory, fenced as data, as much
+ * as the host takes. Empty when there is nothing to tell. A file that cannot be read is left out.
  *
  * @param onNotice receives why a file was left out
  */
 export function sessionContext(
   place: MemoryPlace,
-  limit: number,
+  host: Host,
   onNotice: (text: string) => void,
 ): SessionContext {
-  const room = limit - overhead
   const read = (path: string): string => {
     try {
       return readText(defaultFileSystem, join(place.root, path))?.content.replaceAll('\r\n', '\n') ?? ''
@@ -42,20 +45,27 @@ export function sessionContext(
     .split(separator)
     .map((entry) => entry.trim())
     .filter(Boolean)
+  if (curated === '' && entries.length === 0) return nothingToTell
+  const limit = contextLimits[host]
+  // Fencing escapes marks inside the text, and not every host counts characters: then less is told.
+  for (let room = limit - overhead; room >= leastRoom; room = Math.floor(room * 0.7)) {
+    const context = contextWithin(room, curated, entries)
+    if (contextLength(host, context.text) <= limit) return context
+  }
+  return nothingToTell
+}
+
+function contextWithin(room: number, curated: string, entries: readonly string[]): SessionContext {
   const window = newest(entries, curated === '' ? room : Math.max(room - curated.length, room / 2))
   const parts = [
     ...(window.text === '' ? [] : [`# The last sessions, the latest last\n\n${window.text}`]),
     ...(curated === '' ? [] : [clipped(curated, room - window.text.length)]),
   ].filter(Boolean)
-  if (parts.length === 0) return nothingToTell
   // Redact, because a person may have typed a secret into a file, and the text goes to the provider of the agent's
   // model.
   const redacted = redactText(parts.join('\n\n---\n\n')).text
   const text = fenceRecalled(redacted, 'session window and curated memory')
-  // Fencing escapes marks inside the text, which makes it longer.
-  return text.length <= limit
-    ? { text, sessions: window.sessions, window: window.text, isCurated: curated !== '' }
-    : nothingToTell
+  return { text, sessions: window.sessions, window: window.text, isCurated: curated !== '' }
 }
 
 export const nothingToTell: SessionContext = { text: '', sessions: 0, window: '', isCurated: false }

@@ -1,9 +1,8 @@
 import type { HookInput, Host } from './hook-input.ts'
 
-/** Characters that a host takes into its context; it moves longer text to a file or drops it. */
+/** What a host takes into its context, as `contextLength` counts it; it moves longer text to a file or drops it. */
 export const contextLimits: Readonly<Record<Host, number>> = {
   claude: 10_000,
-  // 2,500 tokens.
   codex: 7000,
   cursor: 10_000,
   gemini: 10_000,
@@ -11,6 +10,13 @@ export const contextLimits: Readonly<Record<Host, number>> = {
   opencode: 10_000,
   generic: 10_000,
 }
+
+/**
+ * How much of a host's limit a text takes: its characters. Codex counts 2,500 tokens, of four bytes each: that is 7000
+ * characters with a margin for names and code, and fewer of what is not written in Latin letters.
+ */
+export const contextLength = (host: Host, text: string): number =>
+  host === 'codex' ? Math.max(text.length, Math.ceil(0.7 * Buffer.byteLength(text))) : text.length
 
 /** Hosts that expect one JSON value from every hook, even from one with nothing to say. */
 const wantsJson: ReadonlySet<Host> = new Set(['cursor', 'gemini', 'copilot'])
