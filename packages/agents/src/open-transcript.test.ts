@@ -204,6 +204,7 @@ it('passes over what a model thought and nobody may read, and counts a block of 
   const { conversation, outline } = await open('talk.jsonl', jsonLines({ role: 'assistant', content }))
   expect(outline).toEqual(['assistant: pong'])
   expect(conversation.facts.skipped).toEqual({ 'unrecognised content block': 1 })
+})
 
 it('reads content that is one block, and counts what is neither text nor blocks', async () => {
   const { conversation, outline } = await open(
@@ -216,7 +217,6 @@ it('reads content that is one block, and counts what is neither text nor blocks'
   )
   expect(outline).toEqual(['user: hello', 'assistant: good day'])
   expect(conversation.facts.skipped).toEqual({ 'unrecognised content block': 1 })
-})
 })
 
 it('passes over a line of markdown above the size limit, and counts it', async () => {
