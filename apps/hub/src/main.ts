@@ -136,6 +136,17 @@ async function shown(error: unknown): Promise<string> {
   return name + stack.slice(stack.lastIndexOf(message) + message.length)
 }
 
+/** What is printed may find no taker: a reader that left, a full disk. What was begun goes on, and it is said at the end. */
+process.stdout.once('error', ({ code }: NodeJS.ErrnoException) => {
+  process.stdout.on('error', () => {})
+  printBeside(
+    `recall-hub: the standard output cannot be written (${code}), so not all was told; who did not get the key of an administrator creates another one\n`,
+  )
+  process.exitCode = 3
+})
+// Then there is nobody to tell, and a hub that serves goes on.
+process.stderr.on('error', () => {})
+
 run(process.argv.slice(2)).catch(async (error: unknown) => {
   process.stderr.write(`recall-hub: ${await shown(error)}\n`)
   process.exitCode = 3

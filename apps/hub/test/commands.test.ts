@@ -1,5 +1,6 @@
+import { type StdioOptions, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -11,7 +12,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { createServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import { beginRegistration } from './half-sent.ts'
-import { pipeHub, runHub, startHub } from './processes.ts'
+import { fromSources, pipeHub, runHub, startHub } from './processes.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const folder = temporaryFolder()
@@ -186,6 +187,20 @@ it('says that there is an administrator of the same name', async () => {
   expect(await runHub(settings, 'admin', 'create', 'ana')).toEqual({ ...made, stderr: '' })
   const again = await runHub(settings, 'admin', 'create', 'ana')
   expect(again).toEqual({ ...made, stderr: expect.stringMatching(/^recall-hub: 'ana' is now .* 2 admin/) })
+})
+
+it.runIf(existsSync('/dev/full'))('says that it was heard by nobody, and does not crash', () => {
+  const full = openSync('/dev/full', 'w')
+  onTestFinished(() => closeSync(full))
+  const stdio: StdioOptions = ['ignore', full, 'pipe']
+  const { status, stderr } = spawnSync(process.execPath, [...fromSources, '--help'], {
+    stdio,
+    encoding: 'utf8',
+  })
+  expect({ status, stderr }).toEqual({
+    status: 3,
+    stderr: expect.stringMatching(/^recall-hub: the standard output cannot be written \(ENOSPC\).*\n$/),
+  })
 })
 
 it('says its version, and what the words of an administrator are', async () => {

@@ -7,7 +7,8 @@ import { buffer, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-const fromSources = ['--import', 'tsx', '-C', '@recall/source', main]
+/** What follows `node` to run the hub as it is written. */
+export const fromSources = ['--import', 'tsx', '-C', '@recall/source', main]
 
 /** A hub in a process of its own. */
 export interface HubProcess {
