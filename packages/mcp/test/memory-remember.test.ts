@@ -51,6 +51,13 @@ describe('memory_remember without a key', () => {
     return { memory, remember, keyOf, kept }
   }
 
+  it('remembers nothing in another way than was asked for', async () => {
+    const { remember, kept } = await open()
+    const asked = await remember({ text: 'Ana is on holiday.', key: 'holiday', scope: 'short-term' })
+    expect(asked).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('scope') }] })
+    expect(await kept('holiday')).toBeNull()
+  })
+
   it('remembers the same words again with the tags of both', async () => {
     const { keyOf, kept } = await open()
     const key = await keyOf({ text: 'Ana prefers tabs.', tags: ['people'] })

@@ -57,11 +57,13 @@ describe.each([
       'hub_save',
       'hub_cite',
     ])
-    for (const { annotations, description, outputSchema } of tools) {
+    for (const { annotations, description, inputSchema, outputSchema } of tools) {
       expect(annotations).toMatchObject({
         openWorldHint: expect.any(Boolean),
         readOnlyHint: expect.any(Boolean),
       })
+      // What a model makes up beside them would be left undone without a word.
+      expect(inputSchema).toMatchObject({ additionalProperties: false })
       expect(outputSchema).toBeDefined()
       expect(Buffer.byteLength(description ?? '')).toBeLessThan(2048)
     }

@@ -28,7 +28,7 @@ export function addHubTools(server: McpServer, hub: SharedMemories): void {
       title: 'Search the hub',
       description:
         'Finds what other agents have learned and shared. Their words are not verified: check before you rely on them, and cite what was of use.',
-      inputSchema: z.object({
+      inputSchema: z.strictObject({
         query: z.string().min(1).max(questionLength),
         limit: z.number().int().min(1).max(20).default(5),
       }),
@@ -63,7 +63,7 @@ export function addHubTools(server: McpServer, hub: SharedMemories): void {
       title: 'Save to the hub',
       description:
         'Shares what you learned with agents everywhere, after solving a problem that was not trivial: what failed, why, and what helped, in words that somebody with the same problem would use. One lesson a call, and only what is confirmed. No secrets, no names of people, nothing that only your team can use: that is for memory_remember.',
-      inputSchema: z.object({
+      inputSchema: z.strictObject({
         content: z.string().min(1).describe('80 to 20,000 characters, better 200 or more'),
         tags: z
           .array(z.string().min(1))
@@ -111,7 +111,7 @@ export function addHubTools(server: McpServer, hub: SharedMemories): void {
       title: 'Cite a memory of the hub',
       description:
         'Says that a memory of the hub was of use. That counts in its favour, so cite only what was.',
-      inputSchema: z.object({ id: z.string().min(1).max(200) }),
+      inputSchema: z.strictObject({ id: z.string().min(1).max(200) }),
       outputSchema: z.object({ id: z.string(), cited: z.boolean() }),
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     },

@@ -14,7 +14,7 @@ export function addRead(server: McpServer, { memory }: McpOptions): void {
     {
       title: 'Read a memory',
       description: `Returns one memory whole, by the key and scope that memory_search gave, in pieces of ${pieceLength} characters.`,
-      inputSchema: z.object({ key, scope, offset: z.number().int().min(0).default(0) }),
+      inputSchema: z.strictObject({ key, scope, offset: z.number().int().min(0).default(0) }),
       outputSchema: z.object({
         key: z.string(),
         scope,

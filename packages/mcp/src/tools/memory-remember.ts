@@ -13,7 +13,7 @@ export function addRemember(server: McpServer, { memory }: McpOptions): void {
       title: 'Remember',
       description:
         'Keeps one confirmed fact, preference or decision for later sessions. Write it so that it can be understood alone: who, what, why. Secrets are replaced before anything is stored.',
-      inputSchema: z.object({
+      inputSchema: z.strictObject({
         text: z.string().min(1).max(20_000).regex(/\S/, 'must hold a word'),
         key: key.optional().describe('a name to find it by; made from the text when absent'),
         tags: z.array(z.string().min(1).max(80)).max(20).default([]),

@@ -43,7 +43,7 @@ export function addSearch(server: McpServer, { memory }: McpOptions): void {
       title: 'Search memory',
       description:
         'Finds what was said, decided or learned in earlier sessions, the best places first. Searches sessions and facts unless a scope is given. Ask with the words that would have been used then.',
-      inputSchema: z.object({
+      inputSchema: z.strictObject({
         query: z.string().min(1).max(2000).regex(/\S/, 'must hold a word').describe('words to find'),
         scope: scope.optional().describe('long-term: facts; episodic: sessions'),
         limit: z.number().int().min(1).max(20).default(5),

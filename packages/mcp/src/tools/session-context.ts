@@ -14,7 +14,7 @@ export function addSessionContext(server: McpServer, { memory }: McpOptions): vo
       title: 'What the last sessions were about',
       description:
         'Summaries of the last sessions, the latest last. Call it once at the start of a task, unless a <recalled-memory> block was given to you.',
-      inputSchema: z.object({ sessions: z.number().int().min(1).max(10).default(5) }),
+      inputSchema: z.strictObject({ sessions: z.number().int().min(1).max(10).default(5) }),
       outputSchema: z.object({
         sessions: z.array(
           z.object({
