@@ -37,7 +37,10 @@ export interface ArchiveOptions {
   undated?: number
   /** What is dated more than a day later than this clock counts as ended now. Default: the system's. */
   clock?: Clock
-  /** How many characters of turns one archive holds before the next part begins. Default 500,000. */
+  /**
+   * How many characters of turns one archive holds before the next part begins. Default 500,000. Always give the same
+   * one: a session that was archived with another is cut elsewhere, and kept a second time.
+   */
   partSize?: number
 }
 

@@ -111,6 +111,21 @@ it('lists files and tools once each, files relative to the project', () => {
   expect(tagsOf([], [['', { path: '/home/dev/api/' }]])).toMatchObject({ files: [], tools: [] })
 })
 
+it('takes no word for a file that is written, looked for or asked', () => {
+  const tags = tagsOf(
+    [],
+    [
+      ['Edit', { file_path: 'src/a.ts', old_string: 'this.cache', new_string: 'this.store' }],
+      ['WebSearch', { query: 'node.js' }],
+      ['Grep', { pattern: 'user.posts' }],
+      ['Task', { prompt: 'a.b', description: 'and/or' }],
+      ['TodoWrite', { todos: [{ content: 'done.x' }] }],
+      ['Skill', { skill: 'plugin.name' }],
+    ],
+  )
+  expect(tags.files).toEqual(['src/a.ts'])
+})
+
 it('lists files apart whose names differ in case, and no sentence twice', () => {
   const tags = tagsOf(
     ['We decided to use JWT.', 'we DECIDED to use jwt.', 'TODO: rotate keys', 'todo: rotate keys'],

@@ -37,6 +37,9 @@ const longestItem = 200
 const pathKey = /^(?:file_?)?(?:path|name|file)s?$|_path$|^paths$|^files$/i
 /** Its first dot or slash, and its last letter, can each stand in one place only: to try others would not be linear. */
 const barePath = /^~?[\w@+-]*[./][\w@./+-]*\w[./]*$/
+/** Members that hold what is written, looked for or asked: a word with a dot there, as `this.cache`, is no file. */
+const wordsKey =
+  /^(?:old|new)_?(?:str|string|text)$|^(?:content|description|pattern|prompt|query|regex|skill|subject|text)$/i
 const version = /^v?[\d.]+$/
 
 export interface TagCollector {
@@ -121,7 +124,7 @@ function* paths(input: JsonValue, key = ''): Generator<string> {
 
 function isPath(text: string, key: string): boolean {
   if (!/[./]/.test(text) || /[\n*?]|:\/\//.test(text) || version.test(text)) return false
-  return pathKey.test(key) ? /\w/.test(text) : barePath.test(text)
+  return pathKey.test(key) ? /\w/.test(text) : !wordsKey.test(key) && barePath.test(text)
 }
 
 function relativeTo(project: string | undefined, path: string): string {
