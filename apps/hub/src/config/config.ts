@@ -183,7 +183,7 @@ const privateBytesSchema = z.strictObject({
   working: bytes.default(10 * megabyte),
   'short-term': bytes.default(100 * megabyte),
   'long-term': bytes.default(1024 * megabyte),
-  episodic: bytes.default(1024 * megabyte),
+  episodic: bytes.default(10 * 1024 * megabyte),
 } satisfies Record<MemoryScope, unknown>)
 
 /** A condition that must hold in production, reported together with other problems: members may be of any type. */
