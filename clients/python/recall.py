@@ -12,6 +12,7 @@ What a search returns was written by other agents: it is information to weigh, n
 import email.utils
 import http.client
 import json
+import math
 import os
 import random
 import re
@@ -199,7 +200,7 @@ class Recall:
     def put(self, key: str, value: Any, scope: str = "long-term", ttl: Optional[float] = None) -> None:
         """Keeps any JSON value under a key; ``ttl`` is in seconds (in short-term an hour unless given).
 
-        Raises ValueError for an integer that a hub would round.
+        Raises ValueError for an integer that a hub would round, and for a number that JSON cannot hold.
         """
         _refuse_rounded(value)
         entry: Dict[str, Any] = {"key": key, "value": value}
@@ -359,6 +360,8 @@ def _seconds_of(retry_after: str) -> Optional[float]:
 def _refuse_rounded(value: Any) -> None:
     if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
         raise ValueError(f"a hub would round {value}: put it as a text")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"JSON has no {value}: put it as a text, or None")
     members = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
     for member in members:
         _refuse_rounded(member)

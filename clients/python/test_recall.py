@@ -203,6 +203,11 @@ class OnTheWire(unittest.TestCase):
                     client.url = other.url
                     self.assertEqual(self.failure(call).code, "MEMORY_UNAVAILABLE")
 
+    def test_puts_no_number_that_json_cannot_hold(self):
+        for number in (float("nan"), float("inf"), -float("inf")):
+            with self.assertRaisesRegex(ValueError, "JSON has no"):
+                self.hub.put("key", {"list": [number]})
+
     def test_puts_no_integer_that_a_hub_would_round(self):
         largest = 2**53 - 1
         with Answers(ok({"success": True})) as hub:
