@@ -2,6 +2,7 @@ import { fill } from './secret-samples.ts'
 
 /** Texts that speak of secrets, name them or look like them, and hold none. */
 export const harmlessSamples: readonly string[] = [
+  'password=getXMLHTTPRequestURLFromEnv, token: parseJSONFromHTTPBody',
   'the token expired',
   'password reset flow',
   'Please choose a password. The password must be at least 8 characters.',

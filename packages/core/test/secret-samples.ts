@@ -37,6 +37,12 @@ const sample = (kind: string, secret: string, text = `use ${secret} for this`): 
   text,
 })
 
+/** A secret of letters alone, in place of `%`. */
+function letters(kind: string, text: string): SecretSample {
+  const secret = fill(24, upper + lower, 3)
+  return sample(kind, secret, text.replace('%', secret))
+}
+
 /** A sample for each provider whose keys have a shape of their own. */
 export const tokens: SecretSample[] = [
   ...['KI', 'SI', 'BI', 'CC', 'GP', 'ID', 'RO', 'IP', 'NP', 'NV'].map((use) =>
@@ -256,6 +262,10 @@ export const inContext: SecretSample[] = [
   sample('secret', fill(24), `the credential "${fill(24)}" of staging`),
   sample('secret', fill(24), `credentials changed to ${fill(24)}`),
   sample('password', 'hunter2hunter2', 'password: "hunter2hunter2"'),
+  // Of letters alone, of which no names are made.
+  ...['password=%', 'passwd: %', 'db_password = %'].map((text) => letters('password', text)),
+  ...['token: %', 'api_key=%'].map((text) => letters('secret', text)),
+  letters('bearer', 'Authorization: Bearer %'),
   sample('password', 'hunter2', 'password: hunter2'),
   sample('password', 'hunter2', 'DB_PASSWORD=hunter2'),
   sample('password', 'correcthorse', 'DB_PASSWORD=correcthorse'),

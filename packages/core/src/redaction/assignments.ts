@@ -1,4 +1,4 @@
-import { countNameParts, looksLikeName } from './entropy.ts'
+import { areRandomLetters, countNameParts, looksLikeName } from './entropy.ts'
 import { withoutPlaceholders } from './placeholder.ts'
 
 /** What code puts into a text: `${name}`, `#{name}`. */
@@ -112,7 +112,7 @@ export function isPassword(value: string, { quoted, environment }: Evidence): bo
   if (rest.length < 6 || isStandIn(rest) || isLabel(rest)) return false
   if (quoted) return true
   if (isReference(rest)) return false
-  if (environment) return true
+  if (environment || areRandomLetters(rest)) return true
   if (!/\p{L}/u.test(rest) || !/[\d!@#$%^&*+~?=]/.test(rest)) return false
   return (
     !(looksLikeName(rest) && countNameParts(rest) > 1) &&

@@ -18,10 +18,22 @@ export function looksGenerated(run: string): boolean {
   return shannonEntropy(run) > 4 && partLength(run) < 2.8
 }
 
+/**
+ * Whether a run of sixteen letters or more is of no words: about half of it capitals, which come and go. Names have few
+ * capitals, and abbreviations in them stand together.
+ */
+export function areRandomLetters(run: string): boolean {
+  if (!/^[A-Za-z]{16,256}$/.test(run)) return false
+  const capitals = run.replace(/[a-z]+/g, '').length
+  const changes = run.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length ?? 0
+  return Math.abs(capitals / run.length - 0.5) <= 0.2 && changes >= 0.3 * (run.length - 1)
+}
+
 const namePunctuation = /[-_./:@+=\\]+/
 
 /** Whether a text reads like a name or a path: words joined by punctuation or by capitals. */
 export function looksLikeName(text: string): boolean {
+  if (areRandomLetters(text)) return false
   return text.split(namePunctuation).every((part) => part === '' || isWord(part))
 }
 
