@@ -17,6 +17,9 @@ describe('the doctor', () => {
     'ttl: 9999999999999999',
     'expires: tomorrow',
     'expires: 1795664809677',
+    'expires: 10.12.2026',
+    'expires: "step 5"',
+    'created: 2026-02-30 10:00',
   ])('names a note whose front matter says %s', async (line) => {
     const { store, memory, at } = await openWithArchives(1)
     mkdirSync(at('long-term'), { recursive: true })

@@ -1,16 +1,47 @@
 /**
- * Milliseconds since the epoch of a time in a text. A time that names no zone is one of UTC: as local time, the same
- * file would say something else on every machine, and nothing at all in the hour that the summer time leaves out.
+ * Milliseconds since the epoch of a time in a text: a day as ISO 8601 writes it, or with the name of its month, alone or
+ * with a time; of a month or year of ISO 8601, its beginning. A time that names no zone is one of UTC: as local time, the
+ * same file would say something else on every machine, and nothing at all in the hour that the summer time leaves out.
  *
- * @returns `NaN` when the text is not a time
+ * @returns `NaN` when the text is not a time, its day does not exist, or numbers alone leave open which is the month
  */
 export function parseInstant(text: string): number {
+  // `Date.parse` takes nearly anything with a number: `step 5` for a day in May 2001, 30 February for one in March.
+  if (!isTime(text)) return Number.NaN
   const time = Date.parse(text)
-  if (Number.isNaN(time) || zone.test(text)) return time
+  if (Number.isNaN(time) || zoned.test(text)) return time
   // ISO 8601 has the zone right behind the time; other forms may have a word such as `PM` there.
   const inUtc = ['Z', ' UTC'].map((ending) => Date.parse(`${text}${ending}`))
   return inUtc.find((each) => !Number.isNaN(each)) ?? time
 }
 
+const monthNames =
+  'january february march april may june july august september october november december'.split(' ')
+const month = `(?<month>${monthNames.map((name) => `${name}|${name.slice(0, 3)}`).join('|')}|sept)`
+const clock = String.raw`\d\d?:\d\d(?::\d\d(?:\.\d+)?)?(?: ?[ap]m)?`
+const distance = String.raw`[+-]\d\d?(?::?\d\d)?`
+const zone = String.raw` ?(?:z|(?:utc?|gmt|[ecmp][sd]t)? ?(?:${distance})?(?: \([^()]*\)| utc)?)`
+const date = String.raw`(?<date>\d\d?)`
+const year = String.raw`(?<year>\d{4})`
+const weekday = '(?:(?:mon|tue|tues|wed|wednes|thu|thurs|fri|sat|satur|sun)(?:day)?,? +)?'
+const rest = `(?:,? +${clock}${zone})?`
+
+/** A year or its month; year, month, day; day, month, year; month, day, year, between them the time where programs of C print it. */
+const forms = [
+  String.raw`(?<year>[+-]\d{6}|\d{4})(?:-(?<month>\d\d))?`,
+  String.raw`(?<year>[+-]\d{6}|\d{4})(?<gap>[-/])(?<month>\d\d?)\k<gap>${date}(?:(?:t|,? +)${clock}${zone})?`,
+  `${weekday}${date}[ -]${month},?[ -]${year}${rest}`,
+  `${weekday}${month} +${date}(?:,? +${clock})?,? +${year}(?:${rest}|${zone})`,
+].map((form) => new RegExp(`^${form}$`, 'i'))
+
+function isTime(text: string): boolean {
+  const { year, month = '1', date = '1' } = forms.map((form) => form.exec(text)?.groups).find(Boolean) ?? {}
+  const named = monthNames.findIndex((name) => name.startsWith(month.slice(0, 3).toLowerCase()))
+  const index = /\d/.test(month) ? Number(month) - 1 : named
+  // Leap years return after 400 years; `Date.UTC` takes the years below 100 for those of the last century.
+  const day = new Date(Date.UTC(2000 + (Number(year) % 400), index, Number(date)))
+  return day.getUTCMonth() === index && day.getUTCDate() === Number(date)
+}
+
 /** `Z`, an abbreviation that `Date.parse` knows, or a distance behind the time. A day of ISO 8601 is one of UTC anyway. */
-const zone = /^[+-]?\d{4,6}(?:-\d\d){0,2}$|z$|\b(?:utc?|gmt|[ecmp][sd]t)\b|:\d\d.*[+-]\d/i
+const zoned = /^[+-]?\d{4,6}(?:-\d\d){0,2}$|z$|\b(?:utc?|gmt|[ecmp][sd]t)\b|:\d\d.*[+-]\d/i
