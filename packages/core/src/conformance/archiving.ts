@@ -161,6 +161,16 @@ export const archiving: Theme = {
       expect(await memory.read('episodic', 'key')).toBe('mine')
     }),
 
+    law('What an entry hides is restored once that has expired.', async ({ memory, time }) => {
+      await memory.write('episodic', 'key', 'first')
+      time.advance(100 * day)
+      await memory.cleanup()
+      await memory.write('episodic', 'key', 'second', { ttl: 1 })
+      time.advance(1)
+      expect(await memory.restore('episodic', 'key')).toBe(canArchive(memory))
+      expect(await memory.read('episodic', 'key')).toBe(canArchive(memory) ? 'first' : null)
+    }),
+
     law(
       'A durable memory keeps its archive when all handles are closed.',
       async ({ memory, reopen, time }) => {

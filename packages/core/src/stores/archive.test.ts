@@ -10,9 +10,11 @@ async function open() {
   const made = createInMemoryStore()
   const cold = { ...(made.cold as ColdStore) }
   const stores: MemoryStore = { ...made, cold }
-  const [memory, other] = [createMemoryManager({ stores }), createMemoryManager({ stores })]
+  const time = { now: 0 }
+  const clock = () => time.now
+  const [memory, other] = [createMemoryManager({ stores, clock }), createMemoryManager({ stores, clock })]
   await memory.write('episodic', 'key', 'value')
-  return { stores, cold, memory, other }
+  return { stores, cold, memory, other, time }
 }
 
 /** Runs something after the first call of a function that is replaced. */
@@ -51,6 +53,19 @@ it.each(['delete', 'clear'] as const)('%s leaves nothing of what is restored mea
   await (call === 'delete' ? memory.delete('episodic', 'key') : memory.clear('episodic'))
   expect(await memory.exists('episodic', 'key')).toBe(false)
   expect(await memory.restore('episodic', 'key')).toBe(false)
+})
+
+it('says how a hidden copy is restored, and nothing is lost by it', async () => {
+  const { memory, time } = await open()
+  await memory.cleanup(old)
+  await memory.write('episodic', 'key', 'newer')
+  await expect(memory.restore('episodic', 'key')).rejects.toThrow('under another key, then here with ttl: 1')
+  await memory.write('episodic', 'other key', 'newer')
+  await memory.write('episodic', 'key', 'newer', { ttl: 1 })
+  time.now++
+  expect(await memory.restore('episodic', 'key')).toBe(true)
+  expect(await memory.read('episodic', 'key')).toBe('value')
+  expect(await memory.read('episodic', 'other key')).toBe('newer')
 })
 
 it('says what is left in the archive when an update could not delete it there', async () => {
