@@ -66,14 +66,14 @@ describe('scrub', () => {
     const shell = await shellWithSession()
     const secret = ['sk_', 'live_', '4eC39HqLyjWDarjtT1zdp7dc'].join('')
     const copies = ['notes.txt', 'MEMORY.md~', '.MEMORY.md.swp', 'conversations/conversation-001 (copy).md']
-    for (const name of [...copies, 'notes/deep.md'])
+    for (const name of [...copies, 'notes/deep.md', 'cold/episodic/note.md'])
       writeFiles(shell.root, { [`memory/${name}`]: `stripe: ${secret}\n` })
     writeFiles(shell.root, { 'memory/harmless.txt': 'nothing\n' })
     writeFiles(shell.root, { 'memory/.obsidian/app.json': '{}' })
     for (const options of [[], ['--yes']]) {
       const { code, out } = await shell.run('scrub', ...options)
       expect(code).toBe(1)
-      for (const name of copies)
+      for (const name of [...copies, 'cold/episodic/note.md'])
         expect(out).toContain(`memory/${name}: 1 stripe, in a file that no search reads`)
       expect(out).not.toContain('No secrets found')
       expect(out).not.toMatch(/harmless|obsidian/)

@@ -18,7 +18,8 @@ export {
   openFileMemory,
   openFileStore,
 } from './open-file-memory.ts'
-export { type Redact, type ScrubbableStore, type ScrubbedFile, scrubFiles } from './scrub.ts'
+export { type ScrubbableStore, type ScrubbedFile, scrubFiles } from './scrub.ts'
+export type { Redact } from './scrub-archive.ts'
 export { archivedNamespaces } from './scrub-archive.ts'
 export type { LocatedHit, LocateQuery } from './search/file-search.ts'
 export type { Passage } from './search/passages.ts'

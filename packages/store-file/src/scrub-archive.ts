@@ -8,6 +8,8 @@ import {
   MemoryError,
   MemoryErrorCode,
   mapStrings,
+  redactJson,
+  searchableText,
 } from '@recall/core'
 import { orAbsent } from '@recall/core/process'
 import { pack, packedEnding, unpack } from './cold/packed-entry.ts'
@@ -15,6 +17,9 @@ import type { FileStore } from './file-store.ts'
 import { replaceFile } from './files/atomic-write.ts'
 import type { FileSystem } from './files/file-system.ts'
 import { fromShown, isInside, shownPath } from './files/paths.ts'
+
+/** For example `redactText` of `@recall/core`. */
+export type Redact = (text: string) => { text: string; counts: Record<string, number> }
 
 /** Every archived file, relative to the root. */
 export function archivedFiles(
@@ -54,26 +59,41 @@ export function scrubArchived(
   fileSystem: FileSystem,
   { root, exclusively }: Pick<FileStore, 'root' | 'exclusively'>,
   path: string,
-  redact: (text: string) => { text: string; counts: Record<string, number> },
+  redact: Redact,
   apply: boolean,
 ): Record<string, number> {
   const target = fromShown(root, path)
   if (!isInside(fileSystem, root, dirname(target))) return {}
   return exclusively(() => {
-    const { version: _, value = null, ...facts } = read(fileSystem, target)
-    const counts: Record<string, number> = {}
-    const clean = (part: JsonValue): JsonValue =>
-      mapStrings(part, (text) => {
-        const found = redact(text)
-        for (const [kind, count] of Object.entries(found.counts)) counts[kind] = (counts[kind] ?? 0) + count
-        return found.text
-      })
-    const entry = { ...(clean(facts) as JsonObject), value: isEnvelope(value) ? value : clean(value) }
+    const { entry, counts } = withoutSecrets(read(fileSystem, target), redact)
     if (apply && Object.keys(counts).length > 0) {
       replaceFile(fileSystem, target, pack(entry as unknown as Entry))
     }
     return counts
   })
+}
+
+function withoutSecrets(
+  { version: _, value = null, ...facts }: JsonObject,
+  redact: Redact,
+): { entry: JsonObject; counts: Record<string, number> } {
+  const counts: Record<string, number> = {}
+  const add = (found: Record<string, number>): void => {
+    for (const [kind, count] of Object.entries(found)) counts[kind] = (counts[kind] ?? 0) + count
+  }
+  const clean = (part: JsonValue): JsonValue =>
+    mapStrings(part, (text) => {
+      const found = redact(text)
+      add(found.counts)
+      return found.text
+    })
+  if (isEnvelope(value)) return { entry: { ...(clean(facts) as JsonObject), value }, counts }
+  // Only the name of a member may tell that its value is a secret, and a text made of the value repeats that alone.
+  const found = redactJson(value)
+  add(found.counts)
+  const kept = { ...(clean(facts) as JsonObject), value: clean(found.value) }
+  const isOwnText = facts.text === searchableText(value)
+  return { entry: isOwnText ? { ...kept, text: searchableText(kept.value) } : kept, counts }
 }
 
 function read(fileSystem: FileSystem, path: string): JsonObject {

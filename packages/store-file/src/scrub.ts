@@ -8,7 +8,7 @@ import { fromShown, isInside } from './files/paths.ts'
 import { readText } from './files/read-text.ts'
 import { rewriteFile } from './files/rewrite-file.ts'
 import { sourcesOf } from './layout/sources.ts'
-import { archivedFiles, scrubArchived } from './scrub-archive.ts'
+import { archivedFiles, type Redact, scrubArchived } from './scrub-archive.ts'
 
 export interface ScrubbedFile {
   path: string
@@ -68,8 +68,6 @@ export type ScrubbableStore = Pick<
   FileStore,
   'root' | 'layout' | 'index' | 'reindex' | 'exclusively' | 'beginErasure' | 'hasTraces'
 >
-/** For example `redactText` of `@recall/core`. */
-export type Redact = (text: string) => { text: string; counts: Record<string, number> }
 
 function storedFiles(fileSystem: FileSystem, { root, layout }: ScrubbableStore): string[] {
   const files = sourcesOf(fileSystem, root, layout).flatMap((source) => {

@@ -229,6 +229,29 @@ describe('archived entries', () => {
     await memory.close()
   })
 
+  it.each([undefined, 'of the door'])(
+    'are scrubbed of what only the name of a member tells (text: %s)',
+    async (text) => {
+      const root = temporaryRoot()
+      const time = createTicker()
+      const stores = await openFileStore({ root })
+      const memory = createMemoryManager({ stores, clock: time.clock, redact: 'allow' })
+      await memory.write('episodic', 'login', { user: 'ada', password: 'hunter2hunter2' }, { text })
+      time.advance(100 * day)
+      await memory.cleanup()
+      const path = 'memory/cold/episodic/login.json.gz'
+      expect(scrubFiles(defaultFileSystem, stores, redactText, true)).toEqual([
+        { path, counts: { password: 1 } },
+      ])
+      expect(gunzipSync(readFileSync(join(root, path))).toString()).not.toContain('hunter2')
+      const all = { includeArchived: true }
+      expect(await memory.search('episodic', { text: text ? 'door' : 'ada' }, all)).toMatchObject([
+        { value: { user: 'ada', password: '[redacted:password]' } },
+      ])
+      await memory.close()
+    },
+  )
+
   it('stay encrypted when they are scrubbed, as notes do: a ciphertext looks like a key', async () => {
     const root = temporaryRoot()
     const time = createTicker()

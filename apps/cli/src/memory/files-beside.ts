@@ -8,8 +8,8 @@ const mostBytes = 64 * 1024 * 1024
 
 /**
  * Looks for secrets in the files that lie in the folders of a memory and that no search reads: copies, backups of
- * editors, other notes. Hidden folders are left out, as is the memory's own, and encrypted values, which look like
- * keys.
+ * editors, other notes. Hidden folders are left out, as is the memory's own, archived entries, which are packed, and
+ * encrypted values, which look like keys.
  *
  * @param known paths of files that were looked at already
  */
@@ -32,10 +32,11 @@ export function secretsBeside(
     entriesOf(join(root, folder)).flatMap((entry) => {
       const path = `${folder}/${entry.name}`
       if (entry.isFile()) return [path]
-      return entry.isDirectory() && !entry.name.startsWith('.') && path !== layout.cold ? below(path) : []
+      return entry.isDirectory() && !entry.name.startsWith('.') ? below(path) : []
     })
+  const isPacked = (path: string): boolean => path.startsWith(`${layout.cold}/`) && path.endsWith('.json.gz')
   const paths = new Set([layout.memory, layout.archives].flatMap(below))
-  return [...paths].filter((path) => !known.has(path)).flatMap(look)
+  return [...paths].filter((path) => !known.has(path) && !isPacked(path)).flatMap(look)
 }
 
 const withoutSealed = (text: string): string =>
