@@ -60,6 +60,34 @@ describe('a file that cannot be read', () => {
     await memory.close()
   })
 
+  it('because a merge is unfinished in its front matter is no value of its own', async () => {
+    const { memory, at } = await open()
+    await memory.write('long-term', 'plain', { a: 1 }, { tags: ['t'] })
+    await memory.write('long-term', 'other', { b: 2 })
+    const path = at('long-term/plain.md')
+    const sides = '<<<<<<< HEAD\ntags: ["t"]\n=======\ntags: ["u"]\n>>>>>>> theirs\n'
+    writeFileSync(path, readFileSync(path, 'utf8').replace('tags: ["t"]\n', sides))
+    for (const call of [
+      memory.read('long-term', 'plain'),
+      memory.batchRead('long-term', ['other', 'plain']),
+      memory.exists('long-term', 'plain'),
+    ])
+      expect(await failure(call, 'MEMORY_CORRUPTION')).toMatch(/plain\.md .*not YAML.*: mend that/)
+    await memory.delete('long-term', 'plain')
+    expect(await memory.read('long-term', 'plain')).toBe(null)
+    await memory.close()
+  })
+
+  it('is a text where rules stand in it', async () => {
+    const { memory, at } = await open()
+    await memory.write('long-term', 'other', 'x')
+    for (const text of ['---\n\nthe harbour', '---\nthe harbour\n---\nand the quay']) {
+      writeFileSync(at('long-term/note.md'), `${text}\n`)
+      expect(await memory.read('long-term', 'note')).toBe(text)
+    }
+    await memory.close()
+  })
+
   it('because of its front matter is not written over, and can be deleted', async () => {
     const { memory, at } = await open()
     const path = at('long-term/note.md')
@@ -72,7 +100,8 @@ describe('a file that cannot be read', () => {
     ])
       expect(await failure(call(), 'MEMORY_CORRUPTION')).toMatch(/'note' would be lost .* on line 5\): mend/)
     expect(readFileSync(path, 'utf8')).toBe(mine)
-    expect(await memory.read('long-term', 'note')).toBe(mine.trimEnd())
+    expect(await failure(memory.read('long-term', 'note'), 'MEMORY_CORRUPTION')).toContain('note.md')
+    expect(await keysOf(memory, 'harbour')).toEqual(['note'])
     await memory.delete('long-term', 'note')
     await memory.write('long-term', 'note', 'new')
     expect(await memory.read('long-term', 'note')).toBe('new')

@@ -142,6 +142,14 @@ const yamlStyle = {
   doubleQuotedAsJSON: true,
 } as const
 
+const notYaml = 'front matter is not YAML'
+
+/**
+ * Whether a problem of front matter, such as an unfinished merge, hides what the file says. One that was never closed, or
+ * that is no list of fields, may be lines between rules in a text of its own.
+ */
+export const isDamaged = (problem: string): boolean => problem.startsWith(notYaml)
+
 /** The fields, or what is wrong with them. */
 function parseFields(source: string): JsonObject | string {
   const quick = parseJsonLines(source)
@@ -155,7 +163,7 @@ function parseFields(source: string): JsonObject | string {
     const document = parseDocument(source, yamlOptions)
     const [problem] = document.errors
     if (problem)
-      return `front matter is not YAML: ${problem.message}, on line ${countLines(source.slice(0, problem.pos[0])) + 2}`
+      return `${notYaml}: ${problem.message}, on line ${countLines(source.slice(0, problem.pos[0])) + 2}`
     let hasPlainNames = true
     visit(document, {
       Pair(_, { key }) {
@@ -174,7 +182,7 @@ function parseFields(source: string): JsonObject | string {
     if (fields === null || fields === undefined) return {}
     return isJsonObject(fields) ? fields : 'front matter is not a list of fields'
   } catch (error) {
-    return `front matter is not YAML: ${(error as Error).message.split('\n')[0]}`
+    return `${notYaml}: ${(error as Error).message.split('\n')[0]}`
   } finally {
     Error.stackTraceLimit = stackTraceLimit
   }

@@ -11,7 +11,7 @@ import {
 } from '@recall/core'
 import { fileStem } from '../files/paths.ts'
 import { type FileEntry, type FileTimes, parseTime, printTime, stringsOf } from './file-entry.ts'
-import { maxFrontMatterLength, parseFrontMatter, updateFrontMatter } from './front-matter.ts'
+import { isDamaged, maxFrontMatterLength, parseFrontMatter, updateFrontMatter } from './front-matter.ts'
 import { isTooDeep } from './json-depth.ts'
 import { keepingLineEnds, lineEndsOf } from './line-ends.ts'
 
@@ -151,14 +151,21 @@ const misnamed = (stem: string): string =>
 
 const unreadableJson = `format is json, but there is no fenced block of valid JSON, at most ${maxJsonDepth} levels deep`
 
-/** @throws MemoryError CORRUPTION when the note says it holds JSON and does not */
+/** @throws MemoryError CORRUPTION when the note says it holds JSON and does not, or its front matter is damaged */
 export function requireValue(entry: FileEntry, path: string): FileEntry {
-  if (entry.problem !== unreadableJson) return entry
-  throw new MemoryError(
-    `${path} does not hold the JSON it announces, at most ${maxJsonDepth} levels deep: mend the block, or delete the line 'format: "json"'`,
-    MemoryErrorCode.CORRUPTION,
-    { key: entry.key, details: { path } },
-  )
+  const { key, problem } = entry
+  const refuse = (message: string): never => {
+    throw new MemoryError(`${path} ${message}`, MemoryErrorCode.CORRUPTION, { key, details: { path } })
+  }
+  if (problem === unreadableJson) {
+    refuse(
+      `does not hold the JSON it announces, at most ${maxJsonDepth} levels deep: mend the block, or delete the line 'format: "json"'`,
+    )
+  }
+  if (problem !== undefined && isDamaged(problem)) {
+    refuse(`does not tell what '${key}' is (${problem}): mend that, or delete the memory first`)
+  }
+  return entry
 }
 
 function textOf(fields: Record<string, JsonValue>, value: JsonValue): string {
