@@ -199,7 +199,22 @@ export const cleanupOptionsSchema = z.strictObject({
 })
 
 const restOfKey = (beginning: string) =>
-  z.string().check(z.maxLength(maxKeyLength - beginning.length), wellFormed, printable, unmarked)
+  z
+    .string()
+    .check(
+      z.maxLength(maxKeyLength - beginning.length),
+      wellFormed,
+      printable,
+      unmarked,
+      noSecretBehind(beginning),
+    )
+
+/** As a write refuses a key: what becomes one later would lose what is written with it. */
+const noSecretBehind = (beginning: string) =>
+  z.refine<string>(
+    (rest) => withoutKnownSecrets(beginning + rest) === beginning + rest,
+    'must not hold a secret, as it becomes part of a key',
+  )
 
 /** Becomes part of the key of an episode. */
 export const loopIdSchema = restOfKey('episode:')
@@ -215,8 +230,8 @@ export const lessonSchema = z.looseObject({
 export const reflectionSchema = z.looseObject({
   outcome: outcomeSchema,
   lessons: z.array(lessonSchema),
-  toolsUsed: z.optional(z.array(tagSchema).check(z.maxLength(254))),
-  patternsUsed: z.optional(z.array(keySchema)),
+  toolsUsed: z.optional(z.array(tagSchema.check(noSecretBehind('statistic:tool:'))).check(z.maxLength(254))),
+  patternsUsed: z.optional(z.array(keySchema.check(noSecretBehind('')))),
 })
 
 const tokenBudget = z.union(

@@ -17,6 +17,7 @@ function setUp() {
 }
 
 const goal = { description: 'deploy the api', id: 'task-1' }
+const secret = `ghp_${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`
 type Steps = LoopSteps<unknown, unknown, unknown, unknown, Reflection>
 const steps = (changed: Partial<Steps> = {}): Steps => ({
   perceive: ({ context }) => ({ known: context.playbooks.length }),
@@ -143,8 +144,8 @@ describe('runLoop', () => {
 
   it('returns the episode as it is stored, without secrets', async () => {
     const { memory, clock } = setUp()
-    const secret = { description: 'log in with password: hunter2hunter2' }
-    const { episode } = await runLoop(memory, secret, steps(), { loopId: 'one', clock })
+    const login = { description: 'log in with password: hunter2hunter2' }
+    const { episode } = await runLoop(memory, login, steps(), { loopId: 'one', clock })
     expect(episode.goal.description).toBe('log in with password: [redacted:password]')
     expect(episode).toEqual(await memory.read('episodic', 'episode:one'))
   })
@@ -193,6 +194,9 @@ describe('runLoop', () => {
     ['a pattern without a name', { patternsUsed: [''] }],
     ['an outcome that a model made up', { outcome: 'won' as never, toolsUsed: ['kubectl'] }],
     ['a lesson whose id is no part of a key', { lessons: [{ id: 'a\nb', category: 'deploy', text: 'Run' }] }],
+    ['a lesson whose id is a secret', { lessons: [{ id: secret, category: 'deploy', text: 'Run' }] }],
+    ['a tool whose name is a secret', { toolsUsed: ['kubectl', secret] }],
+    ['a pattern whose key is a secret', { patternsUsed: [secret] }],
     ['a lesson whose text is blank', { lessons: [{ category: 'deploy', text: ' ' }] }],
     ['a lesson without a text', { lessons: [{ category: 'deploy' } as never] }],
   ])('keeps nothing of a run whose reflection has %s', async (_, wrong) => {
@@ -209,7 +213,7 @@ describe('runLoop', () => {
   it('refuses an id under which no episode could be kept before the agent acts', async () => {
     const { memory } = setUp()
     const act = vi.fn(() => 'done')
-    for (const loopId of ['a\nb', 'x'.repeat(1017)]) {
+    for (const loopId of ['a\nb', 'x'.repeat(1017), secret]) {
       await expect(runLoop(memory, goal, steps({ act }), { loopId })).rejects.toMatchObject({
         code: MemoryErrorCode.INVALID_INPUT,
         message: expect.stringMatching(/^loopId: /),

@@ -101,7 +101,7 @@ const running = new WeakSet<MemoryManager>()
  * @throws MemoryError CONFLICT when a loop runs on this memory already: give each loop its own namespace;
  * INVALID_INPUT when the goal has no description, the loop's id cannot be part of a key, a step returns something other
  * than JSON, or the reflection has an unknown outcome, a lesson without a text, a category or a tool that cannot be a
- * tag, or a pattern that cannot be a key
+ * tag, or a name that cannot be part of a key, as one that holds a secret
  */
 export async function runLoop<
   Perception,
@@ -228,7 +228,8 @@ async function keepEpisode(memory: MemoryManager, finished: Finished): Promise<E
  */
 async function outcomeKey(memory: MemoryManager, pattern: string): Promise<string> {
   const [known] = (await memory.batchRead('long-term', [pattern])).values()
-  return known === undefined || isJsonObject(known) ? pattern : `statistic:${pattern.replaceAll('#', ':')}`
+  const canHoldRate = known === undefined || isJsonObject(known)
+  return canHoldRate ? pattern : `statistic:${pattern.replaceAll('#', ':')}`
 }
 
 function toEpisode(
