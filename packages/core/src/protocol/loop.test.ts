@@ -142,6 +142,18 @@ describe('runLoop', () => {
     expect(await memory.read('long-term', 'pattern:new')).toMatchObject({ type: 'statistic', uses: 1 })
   })
 
+  it('records the outcome of a section that is not there beside it', async () => {
+    const { memory, clock } = setUp()
+    const reflect = (): Reflection => ({
+      outcome: 'success',
+      lessons: [],
+      patternsUsed: ['MEMORY.md#intro', 'pattern:new'],
+    })
+    for (let run = 0; run < 2; run++) await runLoop(memory, goal, steps({ reflect }), { clock })
+    expect(await memory.read('long-term', 'statistic:MEMORY.md:intro')).toMatchObject({ uses: 2 })
+    expect(await memory.read('long-term', 'pattern:new')).toMatchObject({ uses: 2 })
+  })
+
   it('returns the episode as it is stored, without secrets', async () => {
     const { memory, clock } = setUp()
     const login = { description: 'log in with password: hunter2hunter2' }

@@ -30,7 +30,7 @@ export interface Reflection {
   toolsUsed?: string[]
   /**
    * Keys of the long-term patterns and playbooks that were followed. Each records the outcome, or if it is plain
-   * text, the entry `statistic:<key>` does, with `:` in place of `#`.
+   * text, or is absent and has a `#`, the entry `statistic:<key>` does, with `:` in place of `#`.
    */
   patternsUsed?: string[]
   /** Rounds that the action took. Default 1. */
@@ -224,11 +224,11 @@ async function keepEpisode(memory: MemoryManager, finished: Finished): Promise<E
 
 /**
  * The key that records a pattern's outcomes. A text, such as a section that a person wrote, cannot hold a rate, and a
- * key that ends as that of a section names one.
+ * key that ends as that of a section names one, also where there is none yet.
  */
 async function outcomeKey(memory: MemoryManager, pattern: string): Promise<string> {
   const [known] = (await memory.batchRead('long-term', [pattern])).values()
-  const canHoldRate = known === undefined || isJsonObject(known)
+  const canHoldRate = known === undefined ? !pattern.includes('#') : isJsonObject(known)
   return canHoldRate ? pattern : `statistic:${pattern.replaceAll('#', ':')}`
 }
 
