@@ -154,6 +154,15 @@ describe('runLoop', () => {
     expect(await memory.read('long-term', 'pattern:new')).toMatchObject({ uses: 2 })
   })
 
+  it('gives the reflection the episodes that others wrote as the specification has them', async () => {
+    const { memory, clock } = setUp()
+    const written = { loopId: 'own', goal, executionTrace: [], outcome: 'failure', lessonsLearned: [] }
+    await memory.write('episodic', 'mine', written)
+    const reflect = vi.fn(steps().reflect)
+    await runLoop(memory, goal, steps({ reflect }), { clock })
+    expect(reflect.mock.calls[0]?.[0].similar).toEqual([written])
+  })
+
   it('returns the episode as it is stored, without secrets', async () => {
     const { memory, clock } = setUp()
     const login = { description: 'log in with password: hunter2hunter2' }

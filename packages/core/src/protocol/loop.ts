@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
-import { loopIdSchema, parseInput, reflectionSchema } from '../front/inputs.ts'
+import { loopIdSchema, outcomeSchema, parseInput, reflectionSchema } from '../front/inputs.ts'
 import { isJsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import { type ContextBundle, type ContextOptions, retrieveContext } from './context.ts'
@@ -193,7 +193,8 @@ async function readToolState(memory: MemoryManager): Promise<Record<string, unkn
 }
 
 async function findSimilar(memory: MemoryManager, goal: AnyGoal): Promise<Episode[]> {
-  const query = { text: queryOf(goal.description), filters: { type: 'episode' } }
+  // Others write episodes as the specification has them, without a type.
+  const query = { text: queryOf(goal.description), filters: { outcome: { $in: outcomeSchema.options } } }
   return (await memory.search<Episode>('episodic', query, { limit: 3 })).map(({ value }) => value)
 }
 
