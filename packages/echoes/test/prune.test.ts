@@ -63,6 +63,11 @@ describe('planPrune', () => {
       [many('inscribed', 400, 10), 151, { 0: 2, 1: 2, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2, 8: 2 }],
       ['archive inscribed-008', 'archive inscribed-010'],
     ],
+    [
+      'Inscribed: archive bottom 20% of the layer, of those that qualify the longest unreferenced',
+      [[old('inscribed', 90), ...many('inscribed', 300, 3), old('inscribed', 301)], 151],
+      ['archive inscribed-005'],
+    ],
     ['Traced: age > 30 days: 30', [[old('traced', 30)]], []],
     ['Traced: age > 30 days: 31', [[old('traced', 31)]], ['archive traced-001']],
     ['Traced: score < 0.2: 0.2', [[old('traced', 400)], 151, { 0: 4 }], []],

@@ -40,7 +40,8 @@ export interface PrunePlan {
 /**
  * Plans what to archive or shorten in a memory that is above its line limit. Changes nothing.
  *
- * Inscribed: archived when score < 0.3 and more than 90 days unreferenced, at most the bottom 20 % of the layer.
+ * Inscribed: archived when score < 0.3 and more than 90 days unreferenced, the least useful first, at most as
+ * many as make 20 % of the layer.
  * Traced: archived when score < 0.2 and more than 30 days old; others in the middle 30 % of the layer are compressed.
  * Etched: never.
  */
@@ -88,19 +89,19 @@ interface Ranked {
   score: EchoScore
 }
 
-/** The entries of a layer, the least useful first, and of equal ones that which stands first. */
+/** The entries of a layer, the least useful first, of equal ones the longest unreferenced, then that which stands first. */
 const ranked = ({ echoes }: Pick<RoleMemory, 'echoes'>, layer: EchoLayer, now: number): Ranked[] =>
   echoes
     .filter(({ entry }) => entry.layer === layer)
     .map((echo) => ({ echo, score: scoreEcho(echo, now) }))
-    .sort((a, b) => a.score.score - b.score.score)
+    .sort(({ score: a }, { score: b }) => a.score - b.score || b.daysUnreferenced - a.daysUnreferenced)
 
 function inscribedSteps(memory: Pick<RoleMemory, 'echoes'>, now: number): PruneStep[] {
   const { share, archiveBelow, maxAgeDays } = layerRules.inscribed
   const all = ranked(memory, 'inscribed', now)
   return all
-    .slice(0, Math.ceil(all.length * (share?.of ?? 0)))
     .filter(({ score }) => score.score < (archiveBelow ?? 0) && score.daysUnreferenced > (maxAgeDays ?? 0))
+    .slice(0, Math.ceil(all.length * (share?.of ?? 0)))
     .map((each) =>
       stepOf(
         each,
