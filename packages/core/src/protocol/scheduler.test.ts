@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createTicker } from '../conformance/ticker.ts'
 import { createMemoryManager } from '../front/create-memory-manager.ts'
+import { memoryScopes } from '../scope.ts'
 import { createInMemoryStore } from '../stores/in-memory-store.ts'
 import { type CleanupTurn, createCleanupScheduler, type SchedulerOptions, type Timers } from './scheduler.ts'
 
@@ -69,6 +70,18 @@ describe('createCleanupScheduler', () => {
     expect(count(turns, 'evict', 'done')).toBe(24)
     expect(count(turns, 'archive', 'done')).toBe(1)
     expect(turns.every(({ outcome }) => outcome === 'done')).toBe(true)
+  })
+
+  it.each([true, false])('removes what has expired in every scope (archive: %s)', async (archive) => {
+    const { time, timers } = createTimers()
+    const stores = createInMemoryStore({ archive })
+    const memory = createMemoryManager({ stores, clock: time.clock })
+    for (const scope of memoryScopes) await memory.write(scope, 'short', 1, { ttl: minute })
+    await memory.write('episodic', 'old', 'kept')
+    time.advance(100 * day)
+    const turn = await createCleanupScheduler(memory, { timers }).run('expire')
+    expect(turn).toMatchObject({ result: { deleted: 4, archived: 0, errors: [] } })
+    expect(await memory.read('episodic', 'old')).toBe('kept')
   })
 
   it('plans each task once when it is stopped and started again while one runs', async () => {

@@ -7,7 +7,7 @@ const minute = 60_000
 
 /** The clean-up tasks, each with the milliseconds between two runs across all processes. */
 export const cleanupTasks = {
-  expire: { interval: 5 * minute, options: { scope: 'short-term', threshold: 0 } },
+  expire: { interval: 5 * minute, options: { threshold: 0 } },
   evict: { interval: 60 * minute, options: { scope: evictedScope, threshold: evictionThreshold } },
   archive: { interval: 24 * 60 * minute, options: { scope: 'episodic' } },
 } as const satisfies Record<string, { interval: number; options: CleanupOptions }>
@@ -49,7 +49,7 @@ export interface CleanupScheduler extends AsyncDisposable {
 }
 
 /**
- * Cleans up at intervals: expired short-term entries every five minutes, short-term memory beyond 80 % of its quota
+ * Cleans up at intervals: expired entries of every scope every five minutes, short-term memory beyond 80 % of its quota
  * every hour, old episodes every day. Its timers do not keep a process alive, and turns never overlap. Of several
  * processes on one memory only one takes each turn: the one that writes the turn's entry, `scheduler:<task>` in
  * short-term memory, which expires before the next turn.
@@ -82,7 +82,7 @@ export function createCleanupScheduler(
     try {
       if (!(await claim(memory, task, { interval: intervalOf(task), now: startedAt })))
         return { task, startedAt, outcome: 'skipped' }
-      return { task, startedAt, outcome: 'done', result: await memory.cleanup(cleanupTasks[task].options) }
+      return { task, startedAt, outcome: 'done', result: await memory.cleanup(optionsOf(memory, task)) }
     } catch (error) {
       return { task, startedAt, outcome: 'failed', error }
     }
@@ -130,6 +130,12 @@ export function createCleanupScheduler(
   }
   return scheduler
 }
+
+/** What has expired goes at every turn, old episodes are archived at the daily one alone. */
+const optionsOf = (memory: MemoryManager, task: CleanupTask): CleanupOptions => ({
+  ...cleanupTasks[task].options,
+  ...(task === 'expire' && memory.capabilities.episodic.archive ? { archiveBefore: 0 } : {}),
+})
 
 /** Longest delay of `setTimeout`, milliseconds: it takes a longer one as one millisecond. */
 const longestTimer = 2 ** 31 - 1
