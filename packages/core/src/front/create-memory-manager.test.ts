@@ -100,6 +100,23 @@ describe('createMemoryManager', () => {
     }
   })
 
+  it('keeps no notes of the window but text, so that whoever reads the window reads all of it', async () => {
+    const memory = createMemoryManager({ stores: createInMemoryStore() })
+    const set = { operation: 'set', key: 'EPHEMERAL.md#notes', value: { a: 1 } } as const
+    for (const call of [
+      memory.write('short-term', set.key, set.value),
+      memory.batchWrite('short-term', [{ key: set.key, value: null }]),
+      memory.atomicUpdate('short-term', [set]),
+    ])
+      await expect(call).rejects.toMatchObject({
+        code: MemoryErrorCode.INVALID_INPUT,
+        message: expect.stringContaining('are text: keep other values under another key'),
+      })
+    await memory.write('short-term', set.key, 'the harbour')
+    await memory.write('long-term', set.key.replace('#', ' '), set.value)
+    expect(await memory.read('short-term', set.key)).toBe('the harbour')
+  })
+
   it('checks a value by the longest of the patterns that its key matches', async () => {
     const memory = createMemoryManager({
       stores: createInMemoryStore(),

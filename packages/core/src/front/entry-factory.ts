@@ -13,7 +13,7 @@ import {
 } from '../redaction/redactor.ts'
 import type { ValueSchemas } from '../schemas.ts'
 import type { MemoryScope } from '../scope.ts'
-import { conversationType } from '../session-keys.ts'
+import { conversationType, windowNotesKey } from '../session-keys.ts'
 import { statedType } from '../stores/entry-identity.ts'
 import { checkKept, checkWritten } from './check-values.ts'
 import { embedTexts } from './embed-texts.ts'
@@ -78,6 +78,8 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
     const { text = null, type = null, tags = [] } = wanted
     const checked = toJson(checkWritten(schemas, scope, key, value), address)
     if (isEnvelope(checked)) throw looksSealed(address)
+    if (scope === 'short-term' && key === windowNotesKey && typeof checked !== 'string')
+      throw noNotes(address)
     const clean = redactor.redact(address, { value: checked, text, type, tags: [...tags] })
     checkKept(schemas, scope, key, clean.value)
     return clean
@@ -151,6 +153,14 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
     },
   }
 }
+
+/** Whoever is told the window is told its notes as they are. */
+const noNotes = ({ scope, key }: Address): MemoryError =>
+  new MemoryError(
+    `'${key}' is the notes of the window, which are text: keep other values under another key`,
+    MemoryErrorCode.INVALID_INPUT,
+    { scope, key },
+  )
 
 /** What an entry is found by in place of its own strings: a text, or an empty one where it is not indexed. */
 const textGivenFor = (entry: Entry | null): string | undefined =>
