@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import * as z from 'zod/mini'
 import { createTicker } from '../conformance/ticker.ts'
 import { MemoryErrorCode } from '../errors.ts'
 import { createMemoryManager } from '../front/create-memory-manager.ts'
@@ -152,6 +153,22 @@ describe('runLoop', () => {
     for (let run = 0; run < 2; run++) await runLoop(memory, goal, steps({ reflect }), { clock })
     expect(await memory.read('long-term', 'statistic:MEMORY.md:intro')).toMatchObject({ uses: 2 })
     expect(await memory.read('long-term', 'pattern:new')).toMatchObject({ uses: 2 })
+  })
+
+  it('records the outcome of a pattern whose schema takes no rate beside it', async () => {
+    const profile = z.object({ name: z.string() })
+    const strict = z.strictObject({ name: z.string() })
+    const memory = createMemoryManager({
+      stores: createInMemoryStore(),
+      schemas: { 'long-term': { profile, strict } },
+    })
+    for (const key of ['profile', 'strict']) await memory.write('long-term', key, { name: 'Ada' })
+    const patternsUsed = ['profile', 'strict', 'pattern:new']
+    const reflect = (): Reflection => ({ outcome: 'success', lessons: [], patternsUsed })
+    for (let run = 0; run < 3; run++) await runLoop(memory, goal, steps({ reflect }))
+    expect(await memory.read('long-term', 'profile')).toEqual({ name: 'Ada' })
+    for (const key of ['statistic:profile', 'statistic:strict', 'pattern:new'])
+      expect(await memory.read('long-term', key)).toMatchObject({ successRate: 1, uses: 3 })
   })
 
   it('gives the reflection the episodes that others wrote as the specification has them', async () => {

@@ -30,7 +30,7 @@ export interface Reflection {
   toolsUsed?: string[]
   /**
    * Keys of the long-term patterns and playbooks that were followed. Each records the outcome, or if it is plain
-   * text, or is absent and has a `#`, the entry `statistic:<key>` does, with `:` in place of `#`.
+   * text, is absent and has a `#`, or its schema takes no rate, the entry `statistic:<key>` does, with `:` in place of `#`.
    */
   patternsUsed?: string[]
   /** Rounds that the action took. Default 1. */
@@ -219,18 +219,23 @@ async function keepEpisode(memory: MemoryManager, finished: Finished): Promise<E
   await memory.write('episodic', key, episode, { tags: ['execution', outcome, ...toolsUsed] })
   for (const lesson of lessons) await learn(memory, lesson)
   for (const tool of toolsUsed) await recordOutcome(memory, `statistic:tool:${tool}`, outcome)
-  for (const pattern of patternsUsed) await recordOutcome(memory, await outcomeKey(memory, pattern), outcome)
+  for (const pattern of patternsUsed) await recordPattern(memory, pattern, outcome)
   return (await memory.read<Episode>('episodic', key)) ?? episode
 }
 
 /**
- * The key that records a pattern's outcomes. A text, such as a section that a person wrote, cannot hold a rate, and a
- * key that ends as that of a section names one, also where there is none yet.
+ * Records an outcome in the pattern, or beside it where that cannot hold a rate: a text, such as a section that a person
+ * wrote, a key that ends as that of a section, also where there is none yet, or a value whose schema takes no rate.
  */
-async function outcomeKey(memory: MemoryManager, pattern: string): Promise<string> {
+async function recordPattern(memory: MemoryManager, pattern: string, outcome: Outcome): Promise<void> {
   const [known] = (await memory.batchRead('long-term', [pattern])).values()
   const canHoldRate = known === undefined ? !pattern.includes('#') : isJsonObject(known)
-  return canHoldRate ? pattern : `statistic:${pattern.replaceAll('#', ':')}`
+  try {
+    if (canHoldRate) return void (await recordOutcome(memory, pattern, outcome))
+  } catch (error) {
+    if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
+  }
+  await recordOutcome(memory, `statistic:${pattern.replaceAll('#', ':')}`, outcome)
 }
 
 function toEpisode(

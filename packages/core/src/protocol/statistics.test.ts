@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import * as z from 'zod/mini'
 import { openMemory } from '../../test/open-memory.ts'
 import { MemoryErrorCode } from '../errors.ts'
 import { createMemoryManager } from '../front/create-memory-manager.ts'
+import { createInMemoryStore } from '../stores/in-memory-store.ts'
 import { recordOutcome } from './statistics.ts'
 
 describe('recordOutcome', () => {
@@ -55,6 +57,21 @@ describe('recordOutcome', () => {
     expect(await memory.read('long-term', 'tool')).toMatchObject({ uses: 200 })
     expect(await memory.read('long-term', 'text')).toMatchObject({ uses: 1 })
   })
+
+  it.each([z.object({ name: z.string() }), z.strictObject({ name: z.string() })])(
+    'is refused where the schema of the value keeps no rate',
+    async (schema) => {
+      const memory = createMemoryManager({
+        stores: createInMemoryStore(),
+        schemas: { 'long-term': { profile: schema } },
+      })
+      await memory.write('long-term', 'profile', { name: 'Ada' })
+      await expect(recordOutcome(memory, 'profile', 'success')).rejects.toMatchObject({
+        code: MemoryErrorCode.INVALID_INPUT,
+      })
+      expect(await memory.read('long-term', 'profile')).toEqual({ name: 'Ada' })
+    },
+  )
 
   it('says which outcomes there are', async () => {
     const { memory } = openMemory()

@@ -20,8 +20,8 @@ const scoreOf: Record<Outcome, number> = { success: 1, partial: 0.5, failure: 0 
  * `successRate` and `uses`, which filters can use; an absent key becomes a `statistic`. Concurrent outcomes of
  * several processes are all counted. A rate that the value came with, without `uses`, counts as one outcome.
  *
- * @throws MemoryError INVALID_INPUT for an outcome that is none, and when the value is not an object and so cannot hold
- * a rate; CONFLICT when others write the entry all the time
+ * @throws MemoryError INVALID_INPUT for an outcome that is none, and when the value is not an object, or its schema drops
+ * what it does not name, and so cannot hold a rate; CONFLICT when others write the entry all the time
  */
 export async function recordOutcome(
   memory: MemoryManager,
@@ -37,14 +37,25 @@ export async function recordOutcome(
       value: { ...(present ?? { type: 'statistic' }), successRate: rate, uses: uses + 1 },
     }
   })
+  if (dropsRate(await memory.read('long-term', key))) throw noRoom(key)
   return statisticsOf(value)
 }
+
+/** What a schema makes of a value only shows in what is kept. */
+const dropsRate = (kept: unknown): boolean => isJsonObject(kept) && kept.uses === undefined
 
 function statisticsOf(value: JsonObject | null): SuccessStatistics {
   const { uses, successRate: rate } = value ?? {}
   const isRated = typeof rate === 'number'
   return { uses: typeof uses === 'number' ? uses : isRated ? 1 : 0, successRate: isRated ? rate : 0 }
 }
+
+const noRoom = (key: string): MemoryError =>
+  new MemoryError(
+    `the schema of '${key}' drops successRate and uses: let it keep them, or record the outcome under another key`,
+    MemoryErrorCode.INVALID_INPUT,
+    { scope: 'long-term', key },
+  )
 
 const noObject = (key: string): MemoryError =>
   new MemoryError(
