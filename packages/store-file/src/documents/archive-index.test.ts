@@ -25,11 +25,18 @@ it('replaces the rows that are there, adds the others and leaves what people wro
   const table = `${archiveIndexHeader}${row(1, 'a')}mine\n${row(2, 'b')}yours`
   const written = withArchiveRows(table, new Map([1, 1000, 3].map((number) => [number, row(number, 'new')])))
   expect(written).toBe(
-    `${archiveIndexHeader}${row(1, 'new')}mine\n${row(2, 'b')}${row(1000, 'new')}${row(3, 'new')}yours`,
+    `${archiveIndexHeader}${row(1, 'new')}mine\n${row(2, 'b')}${row(3, 'new')}${row(1000, 'new')}yours`,
   )
   expect(withoutArchiveRows(written, [1000, 3])).toBe(table.replace('a |', 'new |'))
   expect(withArchiveRows('mine', new Map([[1, row(1, 'a')]]))).toBe(`mine\n${row(1, 'a')}`)
   expect(withArchiveRows('', new Map([[1, row(1, 'a')]]))).toBe(archiveIndexHeader + row(1, 'a'))
+})
+
+it('puts a row in its place among the others', () => {
+  const table = `${archiveIndexHeader}${row(2, 'b')}${row(4, 'd')}mine\n${row(5, 'e')}`.trimEnd()
+  const written = withArchiveRows(table, new Map([6, 3, 1].map((number) => [number, row(number, 'new')])))
+  expect(archiveRows(written)).toEqual([1, 2, 3, 4, 5, 6])
+  expect(withoutArchiveRows(written, [1, 3, 6])).toBe(`${table}\n`)
 })
 
 it('finds the row of an archive whose number a person wrote with more zeros', () => {

@@ -56,7 +56,7 @@ export function withBothSides(content: string): string | null {
 /** The number of a line that is a row; `NaN` when it is none. */
 const numberIn = (line: string): number => Number(/^\| (\d{3,}) \|/.exec(line)?.[1])
 
-/** The table with rows replaced, by number, or added where it ends; what people wrote around it stays. */
+/** The table with rows replaced, by number, or added in their order; what people wrote around it stays. */
 export const withArchiveRows = (file: string, rows: ReadonlyMap<number, string>): string =>
   keepingLineEnds(file, (content) => {
     const existing = content === '' ? archiveIndexHeader : content
@@ -70,9 +70,17 @@ export const withArchiveRows = (file: string, rows: ReadonlyMap<number, string>)
     if (left.size === 0) return lines.join('')
     // Below a line that is none of the table, a row would be read as text.
     const end = 1 + (lastIndexOf(lines, isRow) ?? lastIndexOf(lines, isOfTable) ?? lines.length - 1)
-    const before = lines.slice(0, end).join('')
-    const gap = before.endsWith('\n') ? '' : '\n'
-    return [before, gap, ...left.values(), ...lines.slice(end)].join('')
+    const numbers = lines.map(numberIn)
+    const added = lines.map((): string => '')
+    let atEnd = ''
+    for (const [number, row] of [...left].sort(([a], [b]) => a - b)) {
+      const next = numbers.findIndex((each) => each > number)
+      if (next === -1) atEnd += row
+      else added[next] += row
+    }
+    const before = lines.slice(0, end).map((line, i) => added[i] + line)
+    const gap = atEnd === '' || before.at(-1)?.endsWith('\n') ? '' : '\n'
+    return [...before, gap, atEnd, ...lines.slice(end)].join('')
   })
 
 const isRow = (line: string): boolean => !Number.isNaN(numberIn(line))
