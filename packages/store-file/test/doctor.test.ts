@@ -20,6 +20,10 @@ describe('the doctor', () => {
     'expires: 10.12.2026',
     'expires: "step 5"',
     'created: 2026-02-30 10:00',
+    'text: 5',
+    'text: [harbour]',
+    'indexed: never',
+    'format: JSON',
   ])('names a note whose front matter says %s', async (line) => {
     const { store, memory, at } = await openWithArchives(1)
     mkdirSync(at('long-term'), { recursive: true })

@@ -85,6 +85,18 @@ it('a note may say by hand how long it lives, what it is and what its tags are',
   expect(read('tags:').tags).toEqual([])
 })
 
+it.each(['false', 'no', 'No', '"false"', 'off', '0'])('a note is not indexed where it says %s', (indexed) => {
+  const note = parseNote(`---\nindexed: ${indexed}\n---\nharbour\n`, 'key', { modified: 1000 })
+  expect(note).toMatchObject({ value: 'harbour', text: '' })
+  expect(note).not.toHaveProperty('problem')
+})
+
+it.each(['true', 'yes', '"on"', '1'])('a note is indexed where it says %s', (indexed) => {
+  const note = parseNote(`---\nindexed: ${indexed}\n---\nharbour\n`, 'key', { modified: 1000 })
+  expect(note).toMatchObject({ text: 'harbour' })
+  expect(note).not.toHaveProperty('problem')
+})
+
 it('a note does not end at once, or at no time that can be told, for a lifetime that is none', () => {
   const read = (ttl: string) => parseNote(`---\nttl: ${ttl}\n---\ntext\n`, 'key', { modified: 1000 })
   for (const ttl of ['0', '-5', '1e15', '.inf', '"500"', '~ 5', '[500]'])

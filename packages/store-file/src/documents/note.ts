@@ -137,8 +137,25 @@ function problemOf(fields: JsonObject, key: string, stem: string): string | unde
   const time = ['created', 'updated', 'expires'].find(
     (name) => fields[name] !== undefined && parseTime(fields[name]) === undefined,
   )
-  return time && `its '${time}' is ignored: it should be a time, such as 2026-11-21T09:00:00Z`
+  if (time) return `its '${time}' is ignored: it should be a time, such as 2026-11-21T09:00:00Z`
+  if (fields.text !== undefined && typeof fields.text !== 'string') {
+    return "its 'text' is ignored: it should be a text, in quotes"
+  }
+  if (
+    fields.indexed !== undefined &&
+    !/^(?:true|yes|on|1)$/i.test(String(fields.indexed)) &&
+    isIndexed(fields)
+  ) {
+    return "its 'indexed' is ignored: it should be true or false"
+  }
+  const { format } = fields
+  return typeof format === 'string' && format !== 'json' && /^json$/i.test(format)
+    ? "its 'format' is ignored: it should be json, in small letters"
+    : undefined
 }
+
+/** As people write it: of YAML's words for it only `false` is one in its present version. */
+const isIndexed = ({ indexed }: JsonObject): boolean => !/^(?:false|no|off|0)$/i.test(String(indexed))
 
 const isLifetime = (ttl: JsonValue | undefined): ttl is number =>
   typeof ttl === 'number' && ttl > 0 && ttl <= longestTtl
@@ -169,7 +186,7 @@ export function requireValue(entry: FileEntry, path: string): FileEntry {
 }
 
 function textOf(fields: Record<string, JsonValue>, value: JsonValue): string {
-  if (fields.indexed === false) return ''
+  if (!isIndexed(fields)) return ''
   return typeof fields.text === 'string' ? fields.text : searchableText(value)
 }
 
