@@ -23,7 +23,7 @@ it('makes a span of every call, with the attributes of the conventions', async (
     'upsert_memory',
     'search_memory',
     'delete_memory',
-    'delete_memory',
+    'cleanup_memory',
   ])
   const [write, search] = spans()
   expect(write?.attributes).toEqual({
@@ -35,6 +35,16 @@ it('makes a span of every call, with the attributes of the conventions', async (
   })
   expect(search?.attributes).toMatchObject({ 'gen_ai.memory.record.count': 1 })
   expect(JSON.stringify(spans().map(({ attributes }) => attributes))).not.toContain('private')
+})
+
+it('calls only what deletes all by the name for that', async () => {
+  const { memory, spans } = traced()
+  await memory.clear('long-term', { tags: ['old'] })
+  await memory.cleanup({ dryRun: true })
+  await memory.clear('long-term', {})
+  await memory.clear('long-term')
+  const names = spans().map(({ attributes }) => attributes['gen_ai.operation.name'])
+  expect(names).toEqual(['clear_memory', 'cleanup_memory', 'delete_memory', 'delete_memory'])
 })
 
 it('records queries and what was found only when it is told to', async () => {

@@ -17,7 +17,10 @@ export interface TraceOptions {
   server?: { address: string; port?: number }
 }
 
-/** Operations of the GenAI memory conventions (development status, 2026). */
+/**
+ * Operations of the GenAI memory conventions (development status, 2026). There `delete_memory` without a record deletes all
+ * that the store keeps: what deletes a part has a name of its own.
+ */
 const operationNames: Record<OperationName, string> = {
   write: 'upsert_memory',
   read: 'search_memory',
@@ -29,8 +32,11 @@ const operationNames: Record<OperationName, string> = {
   restore: 'update_memory',
   delete: 'delete_memory',
   clear: 'delete_memory',
-  cleanup: 'delete_memory',
+  cleanup: 'cleanup_memory',
 }
+
+const nameOf = ({ name, arguments: [, filter] }: Operation): string =>
+  name === 'clear' && Object.keys(filter ?? {}).length > 0 ? 'clear_memory' : operationNames[name]
 
 /**
  * Wraps a memory so that every call is an OpenTelemetry span with the attributes of the GenAI memory conventions.
@@ -43,7 +49,7 @@ export function traceMemory<Schemas extends ValueTypes>(
   const { tracer = trace.getTracer('@recall/core'), captureContent = false, server } = options
   const kind = server ? SpanKind.CLIENT : SpanKind.INTERNAL
   return wrapOperations(memory, (operation, run) => {
-    const name = operationNames[operation.name]
+    const name = nameOf(operation)
     return tracer.startActiveSpan(
       name,
       { kind, attributes: attributesOf(operation, server) },
@@ -71,7 +77,7 @@ export function traceMemory<Schemas extends ValueTypes>(
 function attributesOf(operation: Operation, server: TraceOptions['server']): Record<string, string | number> {
   const { name, namespace, scope, key } = operation
   return {
-    'gen_ai.operation.name': operationNames[name],
+    'gen_ai.operation.name': nameOf(operation),
     'gen_ai.provider.name': 'recall',
     'gen_ai.memory.store.id': scope === undefined ? namespace : `${namespace}/${scope}`,
     'recall.operation': name,
