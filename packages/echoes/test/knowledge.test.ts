@@ -63,6 +63,18 @@ it('groups by topic into blocks of 3 to 5 lines, keeps every evidence reference,
   expect((await echoes.planKnowledge('reviewer')).blocks).toEqual([])
 })
 
+it('groups by the words that tell entries apart, into blocks of nearly one size', async () => {
+  const subjects = ['Database', 'Cache', 'Import']
+  const rules = Array.from({ length: 40 }, (_, n) =>
+    entryOf({ title: `${subjects[n % 3]} rule ${n}`, layer: 'inscribed', evidence: `\`src/${n}.ts:${n}\`` }),
+  )
+  const { echoes } = await open(printEchoes(appendEntries(emptyEchoes('reviewer'), rules)))
+  const { blocks } = await echoes.planKnowledge('reviewer')
+  expect(new Set(blocks.map(({ topic }) => topic))).toEqual(new Set(subjects))
+  expect(blocks.reduce((sum, block) => sum + block.entries, 0)).toBe(40)
+  expect(blocks.every(({ entries: count }) => count >= 3 && count <= 4)).toBe(true)
+})
+
 it('keeps evidence that names no place, and what shares no topic, behind a line that nothing ends', async () => {
   const single = entryOf({ title: 'Caches', evidence: 'CI logs — it took 8 minutes' })
   const { echoes } = await open(`${text}${printEntry(single)}\n# Mine`)
@@ -156,9 +168,17 @@ it('refuses what is no plan', async () => {
   }
 })
 
-it('names a topic by the word that most titles share, of equal ones by the first of the alphabet', async () => {
-  const titled = entries.map((entry, n) => ({ ...entry, title: `${topics[n % 4]} walrus heron` }))
+it.each([
+  ['fewest titles share', (n: number) => `${topics[n % 4]} walrus heron`, topics],
+  ['is the first of the alphabet among equal ones', (n: number) => `walrus heron ${n}`, ['Heron']],
+  [
+    'others are grouped by, where a rarer one groups nobody',
+    (n: number) => `${topics[n % 4]}${n % 12 === 0 ? ' walrus' : ''}${n % 18 === 0 ? ' heron' : ''}`,
+    [...topics, 'Walrus'],
+  ],
+])('names a topic by the word that %s', async (_, titleOf, expected) => {
+  const titled = entries.map((entry, n) => ({ ...entry, title: titleOf(n) }))
   const { echoes } = await open(printEchoes(appendEntries(emptyEchoes('reviewer'), titled)))
   const { blocks } = await echoes.planKnowledge('reviewer')
-  expect(new Set(blocks.map(({ topic }) => topic))).toEqual(new Set(['Heron']))
+  expect(new Set(blocks.map(({ topic }) => topic))).toEqual(new Set(expected))
 })

@@ -87,26 +87,43 @@ const isOpen = (block: EchoBlock): block is EchoBlock & { entry: EchoEntry } =>
 /** Whether a text has anything that could be compressed. */
 export const hasOpenEntries = (text: string): boolean => parseEchoes(text).blocks.some(isOpen)
 
-/** Groups entries that share a word of their titles, at most four in a group; the rest becomes `General`. */
+/** Groups entries that share a word of their titles, at most four in a block; the rest becomes `General`. */
 function topicsOf(entries: readonly EchoEntry[]): { topic: string; entries: EchoEntry[] }[] {
-  const counts = new Map<string, number>()
-  for (const entry of entries)
-    for (const word of wordsOf(entry)) counts.set(word, (counts.get(word) ?? 0) + 1)
+  const counts = countsOf(entries.flatMap((entry) => [...wordsOf(entry)]))
+  const rarest = entries.map((entry) => rarestOf(entry, counts))
+  const taken = countsOf(rarest.filter((word) => word !== undefined))
   const groups = new Map<string, EchoEntry[]>()
-  for (const entry of entries) {
-    const [best] = [...wordsOf(entry)]
-      .filter((word) => (counts.get(word) ?? 0) > 1)
-      .sort((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0) || (a < b ? -1 : 1))
-    const topic = best?.replace(/^./u, (first) => first.toUpperCase()) ?? 'General'
+  entries.forEach((entry, i) => {
+    const own = rarest[i]
+    // Who shares the word may be where a rarer one stands: then a word that others are grouped by does.
+    const word = own !== undefined && (taken.get(own) ?? 0) > 1 ? own : rarestOf(entry, taken)
+    const topic = word?.replace(/^./u, (first) => first.toUpperCase()) ?? 'General'
     groups.set(topic, [...(groups.get(topic) ?? []), entry])
-  }
-  return [...groups].flatMap(([topic, all]) => {
-    const size = Math.ceil(all.length / Math.ceil(all.length / blockEntries))
-    return Array.from({ length: Math.ceil(all.length / size) }, (_, n) => ({
-      topic,
-      entries: all.slice(n * size, (n + 1) * size),
-    }))
   })
+  return [...groups].flatMap(([topic, all]) => blocksOf(all).map((some) => ({ topic, entries: some })))
+}
+
+/** Blocks of one size, give or take an entry: none holds a single one that could stand with others. */
+function blocksOf(entries: EchoEntry[]): EchoEntry[][] {
+  const count = Math.ceil(entries.length / blockEntries)
+  const startOf = (n: number): number => Math.floor((n * entries.length) / count)
+  return Array.from({ length: count }, (_, n) => entries.slice(startOf(n), startOf(n + 1)))
+}
+
+/** The word of a title that fewest entries share: one that stands in nearly all of them tells none from another. */
+function rarestOf(entry: EchoEntry, counts: ReadonlyMap<string, number>): string | undefined {
+  const countOf = (word: string): number => counts.get(word) ?? 0
+  // Two entries make a block that is too short to be worth a topic, where a word of more is there.
+  const isPair = (word: string): number => (countOf(word) === 2 ? 1 : 0)
+  return [...wordsOf(entry)]
+    .filter((word) => countOf(word) > 1)
+    .sort((a, b) => isPair(a) - isPair(b) || countOf(a) - countOf(b) || (a < b ? -1 : 1))[0]
+}
+
+function countsOf(words: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return counts
 }
 
 const wordsOf = ({ title }: EchoEntry): Set<string> =>
