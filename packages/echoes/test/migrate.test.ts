@@ -24,8 +24,8 @@ it('renames in metadata only, keeps a copy and the ids, and reports', async () =
       path: 'reviewer/MEMORY.md',
       backup: '.backups/migrate-2026-06-30/reviewer/MEMORY.md',
       renamed: [
-        { line: 13, field: 'source', from: 'elder', to: 'lead' },
-        { line: 13, field: 'evidence', from: 'elder', to: 'lead' },
+        { line: 15, field: 'source', from: 'elder', to: 'lead' },
+        { line: 17, field: 'evidence', from: 'elder', to: 'lead' },
       ],
     },
   ]

@@ -156,6 +156,13 @@ export function withFields(
   return parseBlock(text, block.line, block.section)
 }
 
+/** How far below an entry's heading a field stands, in lines; 0 when it is not there. */
+export const lineOfField = ({ text }: EchoBlock, name: string): number =>
+  Math.max(
+    0,
+    linesOf(text).findIndex((line) => fieldName(line) === name),
+  )
+
 /** The same entry with another learning; lines outside of the format stay. */
 export const withLearning = (block: EchoBlock, learning: string): EchoBlock =>
   withLearningLines(block, `- ${learning.replaceAll('\n', '\n  ')}`.split('\n'))

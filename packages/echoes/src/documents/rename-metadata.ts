@@ -1,4 +1,4 @@
-import { parseEchoes, withFields } from './echo-document.ts'
+import { lineOfField, parseEchoes, withFields } from './echo-document.ts'
 
 /** A name in an entry's metadata that was replaced. */
 export interface Renamed {
@@ -29,7 +29,7 @@ export function renameMetadata(
     for (const field of ['source', 'evidence'] as const) {
       const value = entry[field].replace(pattern, (from) => {
         const to = renames[from] ?? from
-        if (to !== from) renamed.push({ line, field, from, to })
+        if (to !== from) renamed.push({ line: line + lineOfField(block, field), field, from, to })
         return to.replace(/\s+/g, ' ')
       })
       if (value !== entry[field]) changes[field] = value
