@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { entry, evidence, memoryOf, project } from './echo-project.ts'
@@ -81,6 +81,18 @@ it('prunes a memory and its knowledge, and says by how much', async () => {
   )
   const { results } = await shell.json<{ results: { key: string }[] }>('search', 'one query')
   expect(results.map(({ key }) => key)).toEqual(['echo:reviewer/inscribed-001'])
+})
+
+it('says before a migration that the memory of the team is for the lead alone', async () => {
+  const shell = await project()
+  const team = join(shell.root, '.recall/echoes/team')
+  mkdirSync(team)
+  writeFileSync(join(team, 'MEMORY.md'), memoryOf(shell))
+  const refused = await shell.run('echoes', 'migrate', 'list=table', '--yes')
+  expect(refused).toMatchObject({ code: 3, err: expect.stringContaining('only the lead writes') })
+  const shown = await shell.run('echoes', 'migrate', 'list=table')
+  expect(shown.err).toContain('only the lead writes to team (--lead)')
+  expect((await shell.run('echoes', 'migrate', 'list=table', '--lead')).err).not.toContain('lead')
 })
 
 it('says where it renamed something and where the files are as they were', async () => {

@@ -123,6 +123,8 @@ export async function migrate(project: Project, args: string[], options: EchoesO
   const changed = files.filter(({ problem }) => problem === undefined)
   for (const { path, problem } of files)
     if (problem !== undefined) io.err(`recall: ${path} is left as it is: ${problem}\n`)
+  if (!options.lead && changed.some(({ path }) => path.startsWith(`${teamRole}/`)))
+    io.err(`recall: nothing can be renamed so: only the lead writes to ${teamRole} (--lead)\n`)
   if (options.yes) await afterChange(project, options)
   print(io, options.json, { applied: options.yes, files }, () => {
     const lines = changed.flatMap(({ path, backup, renamed }) => [
