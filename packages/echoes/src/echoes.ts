@@ -89,7 +89,11 @@ export interface Echoes {
    * @param options.dryRun report only
    */
   migrate(renames: Readonly<Record<string, string>>, options?: { dryRun?: boolean }): Promise<Migrated[]>
-  /** Records that a workflow used entries. */
+  /**
+   * Records that a workflow used entries.
+   *
+   * @throws MemoryError INVALID_INPUT when the workflow has no name, or the ids are no list of texts
+   */
   reference(role: string, workflow: string, ids: readonly string[]): Promise<void>
   /** Marks a workflow as active, as long as its process lives. */
   beginWorkflow(workflow: string, pid?: number): Promise<void>

@@ -2,7 +2,7 @@ import { lstatSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
 import { orAbsent } from '@recall/core/process'
-import { dayOf } from './documents/day.ts'
+import { dayMs, dayOf } from './documents/day.ts'
 import { sha256 } from './documents/digest.ts'
 import {
   appendTexts,
@@ -229,6 +229,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
 
     async reference(role, workflow, ids) {
       checkName(role, 'role')
+      checkReference(workflow, ids)
       await locked(() => {
         const { sidecar } = loadRole(root, role)
         applyChanges(root, [sidecarChange(role, withReferences(sidecar, workflow, ids, dayOf(clock())))])
@@ -243,6 +244,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
       locked(() =>
         examine(root, rolesIn(root), {
           lineLimit: policy.lineLimit,
+          lastDay: dayOf(clock() + dayMs),
           active: activeWorkflows(root),
           fix,
         }),
@@ -255,6 +257,16 @@ function rootOf({ root }: EchoesOptions): string {
   if (typeof root === 'string' && root !== '') return resolve(root)
   throw new MemoryError(
     'root is the path of the folder of the roles, for example <project>/.recall/echoes, as a text that is not empty',
+    MemoryErrorCode.INVALID_INPUT,
+  )
+}
+
+/** A file of ids that holds anything else would be refused by every later call. */
+function checkReference(workflow: unknown, ids: unknown): void {
+  const isText = (given: unknown): boolean => typeof given === 'string' && given !== ''
+  if (isText(workflow) && Array.isArray(ids) && ids.every(isText)) return
+  throw new MemoryError(
+    'a reference needs the name of a workflow, a text, and a list of the ids of entries',
     MemoryErrorCode.INVALID_INPUT,
   )
 }

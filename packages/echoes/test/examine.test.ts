@@ -28,6 +28,17 @@ it('tells what a person should know, and removes what killed processes left', as
   expect((await readdir(join(root, 'reviewer'))).sort()).toEqual(['.echoes.json', 'MEMORY.md', 'notes.txt'])
 })
 
+it('names what was verified on a day that has not come, but for one of another zone', async () => {
+  const { root } = await open()
+  const echoes = openEchoes({ root, clock: () => Date.parse('2026-06-30T23:00:00Z') })
+  for (const verified of ['2026-06-30', '2026-07-01', '2026-07-02', '2099-01-01'])
+    await echoes.add('reviewer', entryOf({ title: verified, verified }))
+  expect((await echoes.examine()).filter(({ ok }) => !ok)).toMatchObject([
+    { message: 'inscribed-003 says that it was verified on 2026-07-02, which has not come yet' },
+    { message: 'inscribed-004 says that it was verified on 2099-01-01, which has not come yet' },
+  ])
+})
+
 it('tells which workflow keeps it from pruning, and which entry, notes and findings it cannot read', async () => {
   const { root, echoes } = await open()
   await echoes.add('reviewer', entryOf())

@@ -34,6 +34,21 @@ it.each([undefined, null, 5])('knows no role of the name %j', async (role) => {
   expect(echoes.roles()).toEqual([])
 })
 
+it.each([
+  [['inscribed-001'], 'w'],
+  ['', ['inscribed-001']],
+  ['w', 'inscribed-001'],
+  ['w', [7]],
+])('keeps no reference of the workflow %j to %j', async (workflow, ids) => {
+  const echoes = openEchoes({ root: await newFolder() })
+  await echoes.add('reviewer', entryOf())
+  await expect(echoes.reference('reviewer', workflow as never, ids as never)).rejects.toMatchObject({
+    code: MemoryErrorCode.INVALID_INPUT,
+  })
+  await echoes.reference('reviewer', 'w', ['inscribed-001'])
+  expect((await echoes.read('reviewer')).echoes).toMatchObject([{ references: 1 }])
+})
+
 it.each([undefined, '', 7])('refuses %j for a root', (root) => {
   expect(() => openEchoes({ root } as never)).toThrow(
     expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }),

@@ -1,4 +1,4 @@
-const dayMs = 24 * 60 * 60 * 1000
+export const dayMs = 24 * 60 * 60 * 1000
 
 /** A day as `YYYY-MM-DD`, in UTC. */
 export const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10)

@@ -19,13 +19,19 @@ export interface EchoFinding {
   fixed?: true
 }
 
+interface Limits {
+  lineLimit: number
+  /** The last day on which an entry can have been verified, as zones and clocks differ by a day. */
+  lastDay: string
+}
+
 /** Checks everything below the root. A role that cannot be read becomes a finding, and the others are still checked. */
 export function examine(
   root: string,
   roles: readonly string[],
-  options: { lineLimit: number; active: readonly ActiveWorkflow[]; fix: boolean },
+  options: Limits & { active: readonly ActiveWorkflow[]; fix: boolean },
 ): EchoFinding[] {
-  const findings = roles.flatMap((role) => examineRole(root, role, options.lineLimit))
+  const findings = roles.flatMap((role) => examineRole(root, role, options))
   const workflows = options.active.map(examineWorkflow)
   const temporary = leftovers(root, roles)
   if (options.fix) for (const path of temporary) orAbsent(() => unlinkSync(join(root, path)))
@@ -51,7 +57,7 @@ function examineWorkflow(active: ActiveWorkflow): EchoFinding {
   }
 }
 
-function examineRole(root: string, role: string, lineLimit: number): EchoFinding[] {
+function examineRole(root: string, role: string, limits: Limits): EchoFinding[] {
   let memory: LoadedRole
   try {
     memory = loadRole(root, role)
@@ -60,14 +66,17 @@ function examineRole(root: string, role: string, lineLimit: number): EchoFinding
     return [wrongIn(role)((error as Error).message, remedy)]
   }
   return [
-    ...examineMemory(memory, lineLimit),
+    ...examineMemory(memory, limits),
     ...examineBackups(root, memory),
     ...examineKnowledge(root, role),
     ...examineWaiting(root, role),
   ]
 }
 
-function examineMemory({ role, text, echoes, problems }: LoadedRole, lineLimit: number): EchoFinding[] {
+function examineMemory(
+  { role, text, echoes, problems }: LoadedRole,
+  { lineLimit, lastDay }: Limits,
+): EchoFinding[] {
   const wrong = wrongIn(role)
   const lines = countLines(text)
   const size = `${echoes.length === 1 ? '1 entry' : `${echoes.length} entries`} in ${lines} lines`
@@ -77,10 +86,19 @@ function examineMemory({ role, text, echoes, problems }: LoadedRole, lineLimit: 
       'mend it by hand',
     ),
   )
+  const ahead = echoes
+    .filter(({ entry }) => entry.verified > lastDay)
+    .map(({ id, entry }) =>
+      wrong(
+        `${id} says that it was verified on ${entry.verified}, which has not come yet`,
+        'correct the day: until it has come, nothing prunes the entry',
+      ),
+    )
   const isLong = lines > lineLimit
   return [
     { role, ok: true, message: size },
     ...unreadable,
+    ...ahead,
     ...(isLong ? [wrong(`the memory is above its ${lineLimit} lines`, 'look at the plan of prune')] : []),
   ]
 }
