@@ -273,36 +273,44 @@ describe('init for hosts', () => {
     expect(filesIn(join(root, 'memory'))).toEqual(before)
   })
 
-  it('purges the sessions beside curated memory that was there before, and says that it stays', async () => {
-    const shell = createHome()
-    const memory = join(shell.root, '.recall/memory')
-    mkdirSync(memory, { recursive: true })
-    writeFileSync(join(memory, 'note.md'), 'Tabs, not spaces.\n')
-    await shell.run('init', '--target', 'claude')
-    await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession))
-    for (const options of [
-      ['--purge', '--yes', '--dry-run'],
-      ['--purge', '--yes'],
-    ]) {
-      expect((await shell.run('uninit', ...options)).out).toContain('it was there before')
-    }
-    expect(readdirSync(memory)).toEqual(['note.md'])
-  })
+  it.each([
+    ['a topic', [], 'memory/note.md', 'Tabs, not spaces.\n'],
+    ['curated memory', [], 'memory/MEMORY.md', '# Memory\n\nTabs, not spaces.\n'],
+    ['a note', [], 'memory/long-term/a.md', 'Tabs, not spaces.\n'],
+    ['a text of its own', [], 'memory/own.txt', 'Tabs, not spaces.\n'],
+    ['a topic beside the sessions', ['--layout', 'user'], 'memory/note.md', 'Tabs, not spaces.\n'],
+  ])(
+    'purges no session of a memory that held %s before it was wired in',
+    async (_, layout, path, content) => {
+      const shell = createHome()
+      const root = join(shell.root, '.recall')
+      mkdirSync(dirname(join(root, path)), { recursive: true })
+      writeFileSync(join(root, path), content)
+      await shell.run('init', '--root', root, '--target', 'claude', ...layout)
+      await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession))
+      await shell.run('archive', writeSession(temporaryFolder(), 's2', poolSession))
+      await shell.run('forget', 'conversation:s2', '--yes')
+      const ofMemory = (): string[] => Object.keys(filesIn(root)).filter((file) => !file.includes('/hosts'))
+      const before = ofMemory()
+      expect(await shell.json('uninit', '--purge', '--dry-run')).toMatchObject({
+        memories: [{ root, kept: [root], isOlder: true }],
+        removed: [],
+      })
+      expect(await shell.run('uninit', '--purge', '--yes')).toMatchObject({
+        code: 0,
+        out: expect.stringContaining(`Your memory stays at ${root}: it was there before`),
+      })
+      expect(ofMemory()).toEqual(before)
+    },
+  )
 
-  it('keeps the marks of what was forgotten where curated memory stays', async () => {
+  it('does not offer to purge a memory that was there before', async () => {
     const shell = createHome()
     const root = join(shell.root, '.recall')
-    const session = writeSession(temporaryFolder(), 's1', poolSession)
     mkdirSync(join(root, 'memory'), { recursive: true })
     writeFileSync(join(root, 'memory/note.md'), 'Tabs, not spaces.\n')
     await shell.run('init', '--target', 'claude')
-    await shell.run('archive', session)
-    await shell.run('forget', 'conversation:s1', '--yes')
-    await shell.run('uninit', '--purge', '--yes')
-    expect(readdirSync(join(root, 'memory/.recall')).sort()).toEqual(['.gitignore', 'tombstones.jsonl'])
-    await shell.run('import', session)
-    expect((await shell.run('search', 'pool')).out).toBe('Nothing found.\n')
-    expect((await shell.run('search', 'tabs')).out).toContain('note.md')
+    expect((await shell.run('uninit')).out).toContain(`Your memory stays at ${root}: it was there before`)
   })
 
   it('leaves alone what does not parse, says what to put in by hand, and fails', async () => {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } fr
 import { join, relative, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { createFolder, renamePatiently, writeNewFile } from '@recall/core/process'
-import { defaultFileSystem, layouts, layoutsOf, tombstoneFile } from '@recall/store-file'
+import { defaultFileSystem, layouts, layoutsOf } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { isDerived } from '../memory/derived-files.ts'
 import { type MemoryReceipt, readReceipts, receiptsPath } from '../memory/receipts.ts'
@@ -76,13 +76,14 @@ export interface MemoryLeft {
   root: string
   /** Roots that were not removed, because they hold more than `init` created. */
   kept: string[]
-  /** The memory existed before it was wired into hosts, so only its user may delete it. */
+  /** Some of it existed before it was wired into hosts, so only its user may delete it. */
   isOlder?: true
 }
 
 /**
  * Removes what `init` created and nobody has written to since. With `purge` it also removes the memory itself:
- * archives, window, index, and the curated memory if `init` created it. What existed before stays.
+ * archives, window, index and curated memory. One of which anything existed before stays as a whole: what was written
+ * since then is a part of it.
  *
  * @returns `left`, the memories that stay, `removed`, the roots that are gone or, in a dry run, would be, and `away`,
  * those where no memory was
@@ -95,17 +96,14 @@ export function removeCreated(
   const present = receipts.filter(({ root }) => existsSync(join(root, 'memory')))
   const outcomes = present.map((receipt): MemoryLeft => {
     const { root, files, folders } = receipt
-    const { isOlder, hasOlderSessions } = lookForOlder(receipt)
-    if ((files.length === 0 && folders.length === 0) || hasOlderSessions)
+    if ((files.length === 0 && folders.length === 0) || holdsOlder(receipt))
       return { root, kept: [root], isOlder: true }
     const isUnused =
       files.every(({ path, digest }) => isSame(join(root, path), digest)) && !holdsMore(root, files)
     if (!isUnused && !options.purge) return { root, kept: [root] }
     if (!options.dryRun)
-      withNobodyArchiving({ root, layout: layouts.entity }, () =>
-        clear(receipt, { purge: options.purge, isOlder }),
-      )
-    return isOlder ? { root, kept: [root], isOlder } : { root, kept: [] }
+      withNobodyArchiving({ root, layout: layouts.entity }, () => clear(receipt, options.purge))
+    return { root, kept: [] }
   })
   const left = outcomes.filter(({ kept }) => kept.length > 0)
   const still = receipts.filter(({ root }) => left.some((each) => each.root === root && !each.isOlder))
@@ -118,42 +116,23 @@ export function removeCreated(
   }
 }
 
-/**
- * Whether a memory holds what was there before it was wired in: neither created then nor in a folder that was. Where
- * these are sessions, what was created is a part of that memory by now.
- */
-function lookForOlder({ root, files, folders }: MemoryReceipt): {
-  isOlder: boolean
-  hasOlderSessions: boolean
-} {
+/** Whether a memory holds what was there before it was wired in: neither created then nor in a folder that was. */
+function holdsOlder({ root, files, folders }: MemoryReceipt): boolean {
   const created = new Set(files.map(({ path }) => join(root, path)))
-  const olderIn = (path: string, internal: string): boolean =>
-    filesBelow(path).some(
-      (file) =>
-        !created.has(file) && ![...folders, internal].some((folder) => file.startsWith(`${folder}${sep}`)),
-    )
-  const found = layoutsOf(defaultFileSystem, root).map((layout) => {
-    const isOlder = (path: string): boolean => olderIn(join(root, path), join(root, layout.internal))
-    return {
-      hasOlderSessions: isOlder(layout.archives),
-      isOlder: [layout.memory, layout.archives, layout.window, layout.archiveIndex].some(isOlder),
-    }
+  return layoutsOf(defaultFileSystem, root).some(({ memory, archives, window, archiveIndex, internal }) => {
+    const later = [...folders, join(root, internal)].map((folder) => `${folder}${sep}`)
+    return [memory, archives, window, archiveIndex]
+      .flatMap((path) => filesBelow(join(root, path)))
+      .some((file) => !created.has(file) && !later.some((folder) => file.startsWith(folder)))
   })
-  return {
-    isOlder: found.some((each) => each.isOlder),
-    hasOlderSessions: found.some((each) => each.hasOlderSessions),
-  }
 }
 
-function clear(
-  { root, files, folders }: MemoryReceipt,
-  { purge, isOlder }: { purge: boolean; isOlder: boolean },
-): void {
+function clear({ root, files, folders }: MemoryReceipt, purge: boolean): void {
   for (const { path, digest } of files) {
     if (purge || isSame(join(root, path), digest)) rmSync(join(root, path), { force: true })
   }
   for (const layout of layoutsOf(defaultFileSystem, root)) {
-    clearInternal(join(root, layout.internal), isOlder)
+    rmSync(join(root, layout.internal), { recursive: true, force: true })
     for (const folder of [layout.memory, layout.archives].map((path) => join(root, path))) {
       // A folder that existed before is not ours to empty.
       if (purge && folders.includes(folder)) rmSync(folder, { recursive: true, force: true })
@@ -162,17 +141,6 @@ function clear(
   for (const folder of [...folders].sort((a, b) => b.length - a.length)) {
     if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder)
   }
-}
-
-/** Of a memory that stays, the marks of what was forgotten stay too: an import would bring it back. */
-function clearInternal(folder: string, isOlder: boolean): void {
-  if (!isOlder || !existsSync(join(folder, tombstoneFile))) {
-    rmSync(folder, { recursive: true, force: true })
-    return
-  }
-  const kept = [tombstoneFile, '.gitignore']
-  for (const name of readdirSync(folder).filter((each) => !kept.includes(each)))
-    rmSync(join(folder, name), { recursive: true, force: true })
 }
 
 /** Whether there are files other than those that `init` created and those derived from them. */
