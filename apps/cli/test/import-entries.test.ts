@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openFileMemory } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
 import type { ImportReport } from '../src/imports/import-report.ts'
-import { createShell, type Shell, temporaryFolder } from './support.ts'
+import { createShell, jsonLines, type Shell, temporaryFolder } from './support.ts'
 
 const said = [
   { role: 'user', content: 'paint the shed in teal', at: '2026-03-01T10:00:00Z' },
@@ -61,6 +61,12 @@ async function exportOf(shell: Shell): Promise<string[]> {
 async function exported(shell: Shell): Promise<string> {
   const path = join(temporaryFolder(), 'export.jsonl')
   writeFileSync(path, (await shell.run('export')).out)
+  return path
+}
+
+function exportWith(...entries: unknown[]): string {
+  const path = join(temporaryFolder(), 'export.jsonl')
+  writeFileSync(path, jsonLines(...entries))
   return path
 }
 
@@ -186,5 +192,60 @@ describe('import of what export printed', () => {
     expect(report).toMatchObject({ entries: 1, redactions: { github: 1 } })
     expect(Object.values(report.skipped).reduce((sum, n) => sum + n, 0)).toBe(bad.length + 1)
     expect((await shell.run('search', 'the key')).out).toContain('[redacted:github]')
+  })
+
+  it('keeps no secret of a type, nor of a value that only says that it is encrypted', async () => {
+    const secret = `ghp_${'a1B2'.repeat(9)}`
+    const line = { scope: 'long-term', namespace: 'default', tags: [], createdAt: 1, updatedAt: 2 }
+    const sealed = { sealed: 'aes-256-gcm', v: 1, kid: 'k', iv: 'aaaa', data: 'bbbb' }
+    const shell = createShell()
+    const file = exportWith(
+      { ...line, key: 't1', type: secret, value: 'plain' },
+      { ...line, key: 't2', encrypted: true, value: `my ${secret}` },
+      { ...line, key: 't3', encrypted: true, value: { ...sealed, note: secret } },
+      { ...line, key: 't4', value: sealed },
+    )
+    expect(await shell.run('import', file)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('secrets replaced: 3 github'),
+    })
+    const { out } = await shell.run('export')
+    expect(out).not.toContain(secret)
+    for (const said of ['"type":"[redacted:github]"', 'my [redacted:github]', '"data":"bbbb"'])
+      expect(out).toContain(said)
+  })
+
+  it('names what it leaves out because its key or namespace is a secret, and keeps a generated key', async () => {
+    const secrets = ['a1B2', 'c3D4'].map((part) => `ghp_${part.repeat(9)}`)
+    const line = { scope: 'long-term', namespace: 'default', tags: [], createdAt: 1, updatedAt: 2 }
+    const shell = createShell()
+    const file = exportWith(
+      ...secrets.map((key) => ({ ...line, key, value: 'a' })),
+      { ...line, key: 'k', namespace: secrets[0], value: 'b' },
+      ...['8fG2kQ9xLw4ZpT7vNc3RbY6mHd1sJe5u', 'Qw7Zx2Lk9Vb4Nm8Tr3Yp6Hs1Gd5Fj0Ca'].map((key) => ({
+        ...line,
+        key,
+        value: key,
+      })),
+    )
+    expect(await shell.json('import', file)).toMatchObject({
+      entries: 2,
+      kept: 0,
+      skipped: { 'entry whose key or namespace holds a secret': 3 },
+    })
+    expect(readdirSync(shell.root, { recursive: true }).join('\n')).not.toMatch(/ghp_|redacted/)
+  })
+
+  it('writes tags and a type as a memory takes them', async () => {
+    const shell = createShell()
+    const line = { scope: 'long-term', namespace: 'default', createdAt: 1, updatedAt: 2, value: 'v' }
+    const file = exportWith(
+      { ...line, key: 'a', tags: ['', 'a\u0001b', ' as it was'], type: 'one\u0000two' },
+      { ...line, key: 'b', tags: [], type: '' },
+    )
+    await shell.run('import', file)
+    const [a, b] = (await shell.run('export')).out.trim().split('\n')
+    expect(JSON.parse(a as string)).toMatchObject({ tags: ['a b', ' as it was'], type: 'one two' })
+    expect(JSON.parse(b as string)).toMatchObject({ tags: [], type: null })
   })
 })

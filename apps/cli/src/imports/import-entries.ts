@@ -1,8 +1,12 @@
 import { readLines } from '@recall/agents'
 import {
+  beginningOf,
   checkAddress,
+  createRedactor,
   type Entry,
+  type Envelope,
   equalJson,
+  isEnvelope,
   isJsonObject,
   isMemoryError,
   type JsonObject,
@@ -11,7 +15,6 @@ import {
   type MemoryScope,
   memoryScopes,
   redactJson,
-  redactText,
   searchableText,
   toJsonValue,
 } from '@recall/core'
@@ -48,6 +51,8 @@ export function createEntryImporter(
   }
 
   const importEntry = async (raw: ExportedEntry, outcome: ImportOutcome): Promise<void> => {
+    if (isSecretlyNamed(raw))
+      return addCounts(outcome.skipped, { 'entry whose key or namespace holds a secret': 1 })
     try {
       const { entry, counts } = admitted(raw)
       addCounts(outcome.redactions, counts)
@@ -93,14 +98,44 @@ function admitted(raw: ExportedEntry): {
   entry: ExportedEntry
   counts: Readonly<Record<string, number>>
 } {
-  const key = redactText(raw.key).text
-  checkAddress({ ...raw, key })
-  // A ciphertext reveals nothing, but may look like a secret.
-  if (raw.encrypted) return { entry: { ...raw, key }, counts: {} }
-  const { value, counts } = redactJson(raw.value)
-  const tags = raw.tags.map((tag) => redactText(tag).text)
-  const text = raw.text === searchableText(raw.value) ? searchableText(value) : redactText(raw.text).text
-  return { entry: { ...raw, key, tags, value, text }, counts }
+  checkAddress(raw)
+  const counts: Record<string, number> = {}
+  const clean = <T extends JsonValue>(given: T): T => {
+    const redacted = redactJson(given)
+    addCounts(counts, redacted.counts)
+    return redacted.value as T
+  }
+  const { type, tags } = clean({ type: raw.type, tags: [...raw.tags] })
+  const value = isEnvelope(raw.value) ? sealed(raw.value, clean) : clean(raw.value)
+  const text = raw.text === searchableText(raw.value) ? searchableText(value) : clean(raw.text)
+  const labels = {
+    type: type === null ? null : toLabel(type) || null,
+    tags: tags.map(toLabel).filter(Boolean),
+  }
+  return { entry: { ...raw, ...labels, value, text }, counts }
+}
+
+/** A ciphertext reveals nothing, but may look like a secret. */
+const sealed = ({ iv, data, ...rest }: Envelope, clean: <T extends JsonValue>(given: T) => T): JsonValue => ({
+  ...clean(rest),
+  iv,
+  data,
+})
+
+/** A tag, or a type, as a memory takes it. */
+const toLabel = (text: string): string =>
+  beginningOf(text.replace(/\p{Cc}+/gu, ' ').replace(/^\ufeff+/, ''), 256).toWellFormed()
+
+const { checkKey } = createRedactor('redact')
+
+/** Without its secret a name could be that of another memory, and one of the two would be left out. */
+function isSecretlyNamed({ key, namespace, scope }: ExportedEntry): boolean {
+  try {
+    for (const name of [key, namespace]) checkKey(name, scope)
+    return false
+  } catch {
+    return true
+  }
 }
 
 /** An entry is one line, however long its value. */
@@ -138,7 +173,7 @@ function parseEntry(line: string): ExportedEntry | null {
     accessCount: isCount(raw.accessCount) ? raw.accessCount : 0,
     ttl: isCount(raw.ttl) && raw.ttl > 0 ? raw.ttl : null,
     expiresAt: isTime(raw.expiresAt) ? raw.expiresAt : null,
-    encrypted: raw.encrypted === true,
+    encrypted: isEnvelope(value),
     embedding: null,
     archived: raw.archived === true,
   }
@@ -155,8 +190,8 @@ function isTaken(value: JsonValue): boolean {
 }
 
 /** An export says what an entry is found by only when that is not its value. */
-function textOf({ encrypted, index, text }: JsonObject, value: JsonValue): string {
-  if (encrypted === true || index === false) return ''
+function textOf({ index, text }: JsonObject, value: JsonValue): string {
+  if (isEnvelope(value) || index === false) return ''
   return typeof text === 'string' ? text : searchableText(value)
 }
 
