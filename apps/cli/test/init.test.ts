@@ -122,6 +122,29 @@ describe('a root that holds a memory in the other layout', () => {
       })
   })
 
+  it.each([
+    ['a layout', { layout: 'user' }, 'entity', 'names the user layout: leave out --layout'],
+    ['the usual layout', { layout: 'entity' }, 'user', 'names the entity layout: leave out --layout'],
+    [
+      'a layout and a place',
+      { layout: 'user', paths: { conversations: 'notes/sessions' } },
+      'entity',
+      'names the user layout: leave out --layout',
+    ],
+    ['a place', { paths: { conversations: 'memories' } }, 'user', 'holds a memory in the entity layout'],
+  ])('is given no other than its own file names by %s', async (_, said, other, why) => {
+    const shell = createShell()
+    writeFileSync(join(shell.root, '.recall-echo.json'), JSON.stringify(said))
+    const session = (name: string) => writeSession(temporaryFolder(), name, poolSession)
+    const init = ['init', '--layout', other]
+    if ('layout' in said) expect(await shell.run(...init)).toMatchObject({ code: 2, out: '' })
+    await shell.run('archive', session('one'))
+    for (const command of [init, ['archive', session('two'), '--layout', other]])
+      expect(await shell.run(...command)).toMatchObject({ code: 2, err: expect.stringContaining(why) })
+    await shell.run('init')
+    expect(await shell.json('status')).toMatchObject({ health: 'healthy', archives: { count: 1 } })
+  })
+
   it('takes the other one when its own file names it, or when it has both', async () => {
     const shell = await inEntityLayout()
     writeFileSync(join(shell.root, '.recall-echo.json'), '{ "layout": "user" }')

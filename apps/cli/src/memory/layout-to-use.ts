@@ -1,23 +1,39 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { defaultFileSystem, type Layout, layoutFile, layoutOf } from '@recall/store-file'
+import { defaultFileSystem, type Layout, layoutFile, layoutOf, layouts, readText } from '@recall/store-file'
 import { UsageError } from '../exit-codes.ts'
 
 /**
  * Where things lie in a root that a command is about to use.
  *
- * @throws UsageError when the root holds a memory in another layout than the one named: read by it, the
- * sessions would be missing, and beside a second one every later command would have to be told which of them is meant
+ * @throws UsageError when its own file names another layout than the one given, or it holds a memory in another: read by
+ * it, the sessions would be missing, and beside a second one every later command would have to be told which of them is
+ * meant
  */
 export function layoutToUse(root: string, name?: Layout['name']): Layout {
   const named = layoutOf(defaultFileSystem, root, name)
-  if (name === undefined || isIn(root, named)) return named
-  const present = layoutOf(defaultFileSystem, root)
-  if (present.name === name || !isIn(root, present)) return named
+  if (name === undefined) return named
+  const { layout, paths = {} } = saidIn(root)
+  if (layout === name) return named
+  if (layout !== undefined) {
+    throw new UsageError(
+      `${join(root, layoutFile)} names the ${layout} layout: leave out --layout, or name the ${name} layout there`,
+    )
+  }
+  const other = name === 'user' ? 'entity' : 'user'
+  const chosen = Object.values(paths)
+  if (isIn(root, layouts[name], chosen) || !isIn(root, layouts[other], chosen)) return named
   throw new UsageError(
-    `${root} holds a memory in the ${present.name} layout: leave out --layout, or name the ${name} layout in its ${layoutFile}`,
+    `${root} holds a memory in the ${other} layout: leave out --layout, or name the ${name} layout in its ${layoutFile}`,
   )
 }
 
-const isIn = (root: string, { window, archiveIndex, archives }: Layout): boolean =>
-  [window, archiveIndex, archives].some((path) => existsSync(join(root, path)))
+/** What a root's own file says, which was found to be valid. */
+function saidIn(root: string): { layout?: Layout['name']; paths?: Record<string, string> } {
+  const file = readText(defaultFileSystem, join(root, layoutFile))
+  return file === null ? {} : JSON.parse(file.content.replace(/^\ufeff/, ''))
+}
+
+/** What lies at a place that was chosen tells no layout. */
+const isIn = (root: string, { window, archiveIndex, archives }: Layout, chosen: readonly string[]): boolean =>
+  [window, archiveIndex, archives].some((path) => !chosen.includes(path) && existsSync(join(root, path)))
