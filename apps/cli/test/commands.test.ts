@@ -1,8 +1,16 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openFileMemory } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
 import { commands } from '../src/commands.ts'
-import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
+import {
+  createShell,
+  poolSession,
+  shellWithSession,
+  temporaryFolder,
+  writeFiles,
+  writeSession,
+} from './support.ts'
 
 describe('the rest', () => {
   it('reindex reports what it indexed', async () => {
@@ -280,6 +288,42 @@ describe('the rest', () => {
         err: `recall: ${file} is a file: a memory is a folder\n`,
       })
     }
+  })
+
+  it('takes a memory that a program made in this folder', async () => {
+    const shell = createShell(temporaryFolder(), null, {})
+    const memory = await openFileMemory({ root: shell.root, create: true })
+    await memory.write('long-term', 'style', 'Ana prefers tabs.')
+    await memory.close()
+    expect((await shell.run('search', 'tabs')).out).toContain('Ana prefers tabs.')
+    await shell.run('archive', writeSession(temporaryFolder(), 's', poolSession))
+    expect(existsSync(join(shell.root, '.recall'))).toBe(false)
+    // As a copy of the notes alone, without what is made of them.
+    rmSync(join(shell.root, 'memory/.recall'), { recursive: true })
+    for (const name of ['conversations', 'EPHEMERAL.md', 'ARCHIVE.md'])
+      rmSync(join(shell.root, 'memory', name), { recursive: true })
+    expect((await shell.run('search', 'tabs')).out).toContain('Ana prefers tabs.')
+  })
+
+  it('takes the sessions of a person in this folder, also without curated memory', async () => {
+    const shell = createShell(temporaryFolder(), null, {})
+    await shell.run('init', '.', '--layout', 'user')
+    await shell.run('archive', writeSession(temporaryFolder(), 's', poolSession))
+    rmSync(join(shell.root, 'memory'), { recursive: true })
+    expect((await shell.run('search', 'leak test')).out).toContain('memories/archive-log-001.md')
+  })
+
+  it.each([
+    'memory',
+    'memory/notes.md',
+    'memory/src/pool.c',
+    'memory/working/draft.md',
+    'memories/summer.jpg',
+  ])('takes no project with %s for a memory', async (path) => {
+    const shell = createShell(temporaryFolder(), null, {})
+    writeFiles(shell.root, { [path]: 'walrus' })
+    await shell.run('archive', writeSession(temporaryFolder(), 's', poolSession))
+    expect(existsSync(join(shell.root, '.recall/memory/conversations'))).toBe(true)
   })
 
   it('takes no other memory for the one of this folder, which cannot be looked at', async () => {

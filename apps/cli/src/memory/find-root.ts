@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { UsageError } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
+import { isKnownMemory } from './known-memory.ts'
 import { wiredRoot } from './receipts.ts'
 
 export interface RootOptions {
@@ -19,19 +20,7 @@ export interface RootOptions {
 export function findRoot(io: Io, { root }: RootOptions): string {
   const asked = root ?? io.env.RECALL_ROOT
   if (asked) return folder(rootAt(io, asked))
-  return isMemory(join(io.cwd, 'memory')) ? io.cwd : folder(usualRoot(io))
-}
-
-const isMemory = (path: string): boolean =>
-  existsSync(path) && ['MEMORY.md', 'conversations'].some((name) => mayBeThere(join(path, name)))
-
-/** What may not be looked at is not taken for missing: another memory would be used in its place. */
-function mayBeThere(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined
-  } catch {
-    return true
-  }
+  return isKnownMemory(io.cwd) ? io.cwd : folder(usualRoot(io))
 }
 
 /** For what agents start in folders of others: a memory that the working folder may hold is not theirs. */

@@ -4,7 +4,7 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { defaultFileSystem, layoutOf } from '@recall/store-file'
 import type { RootOptions } from './find-root.ts'
 
-/** Whether a folder holds something of a memory, and not only what others put there. */
+/** Whether a folder that was named holds something of a memory; of one that was not, `isKnownMemory` asks for more. */
 export function holdsMemory(root: string, { layout }: RootOptions): boolean {
   if (existsSync(join(root, 'memory'))) return true
   const { memory, window, archives } = layoutOf(defaultFileSystem, root, layout)
