@@ -419,6 +419,23 @@ describe('init for hosts', () => {
     expect((await shell.run('archive', session.transcript_path, '--root', root)).code).toBe(0)
   })
 
+  it('says at the next start that a wired memory is away with its folder, and makes none', async () => {
+    const shell = createHome()
+    const root = join(shell.root, 'mem')
+    await shell.run('init', root, '--target', 'claude')
+    renameSync(root, join(shell.root, 'elsewhere'))
+    const start = { session_id: 'a', hook_event_name: 'SessionStart', source: 'startup' }
+    const hook = ['hook', 'session-start', '--root', root]
+    const said = `the memory that was wired into agents is not in ${root} any more`
+    const { code, out, err } = await shell.withInput(JSON.stringify(start)).run(...hook)
+    expect([code, existsSync(root)]).toEqual([0, false])
+    expect(JSON.parse(out)).toMatchObject({ systemMessage: expect.stringContaining(said) })
+    expect(err).toContain(said)
+    await shell.run('uninit')
+    expect(await shell.withInput(JSON.stringify(start)).run(...hook)).toEqual({ code: 0, out: '', err: '' })
+    expect(existsSync(root)).toBe(false)
+  })
+
   it('makes no second memory for a wired one that is away with its folder', async () => {
     const shell = createHome()
     const root = join(shell.root, 'disk/memory')

@@ -71,9 +71,9 @@ async function handle(io: Io, event: string, input: HookInput | null, options: H
     return
   }
   const root = findOwnRoot(io, options)
-  // If the memory was deleted after it was wired in, a hook must not create a new one.
-  if (options.root !== undefined && !existsSync(root)) return
   requireWired(io, root)
+  // If the memory was deleted after it was taken out of the hosts, a hook that is left must not create a new one.
+  if (options.root !== undefined && !existsSync(root)) return
   createFolder(root, 0o700)
   const place: MemoryPlace = {
     root,
