@@ -14,14 +14,64 @@ import { openFileMemory, openFileStore } from '@recall/store-file'
 import { describe, expect, it, vi } from 'vitest'
 import { createArchiver } from '../src/imports/archiver.ts'
 import { addressesByKey } from '../src/memory/find-addresses.ts'
-import { createShell, poolSession, shellWithSession, writeFiles, writeSession } from './support.ts'
+import {
+  createShell,
+  poolSession,
+  type Shell,
+  shellWithSession,
+  writeFiles,
+  writeSession,
+} from './support.ts'
 
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
     entry.isFile() ? join(entry.parentPath, entry.name) : [],
   )
 
+/** A hook that hands over what the host said when it compacted a session. */
+async function compacted(shell: Shell, session_id: string, compact_summary: string): Promise<void> {
+  const transcript_path = join(shell.root, `${session_id}.jsonl`)
+  const fields = { session_id, transcript_path, hook_event_name: 'PostCompact', compact_summary }
+  await shell.withInput(JSON.stringify(fields)).run('hook', 'post-compact')
+}
+
 describe('forget', () => {
+  it.each([
+    ['which contains a text', ['--containing', 'walnut', '--scope', 'episodic']],
+    ['of a session that contains a text', ['--containing', 'release the client']],
+    ['of a session that is named', ['conversation:s1']],
+  ])('takes a summary that waits to be stored %s', async (_, what) => {
+    const shell = createShell()
+    await shell.run('init')
+    if (what.includes('release the client'))
+      await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+    await compacted(shell, 's1', 'The walnut plan.')
+    await compacted(shell, 's2', 'The hazel plan.')
+    const shown = await shell.json<{ memories: { key: string }[] }>('forget', ...what)
+    expect(shown.memories.map(({ key }) => key)).toContainEqual(expect.stringMatching(/^compaction:s1:/))
+    expect(JSON.stringify(shown)).not.toContain('compaction:s2')
+    expect((await shell.run('forget', ...what, '--yes')).code).toBe(0)
+    for (const file of filesBelow(join(shell.root, 'memory')))
+      expect(readFileSync(file, 'utf8')).not.toContain('walnut')
+    await compacted(shell, 's1', 'The walnut plan.')
+    await shell.run('hook', 'drain')
+    expect((await shell.run('search', 'walnut')).code).toBe(1)
+    expect((await shell.run('search', 'hazel')).code).toBe(0)
+  })
+
+  it('leaves a waiting summary where another scope is named', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    await compacted(shell, 's1', 'The walnut plan.')
+    for (const what of [
+      ['--containing', 'walnut', '--scope', 'long-term'],
+      ['--containing', 'hazel'],
+    ])
+      expect((await shell.run('forget', ...what, '--yes')).code).toBe(1)
+    await shell.run('hook', 'drain')
+    expect((await shell.run('search', 'walnut')).code).toBe(0)
+  })
+
   it('asks what to forget where nothing is named', async () => {
     const shell = await shellWithSession()
     expect(await shell.run('forget', '--yes')).toMatchObject({

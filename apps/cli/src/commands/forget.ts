@@ -2,6 +2,7 @@ import type { Address, MemoryScope } from '@recall/core'
 import type { FileStore } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
+import { dropSummaries, type WaitingSummary, waitingSummaries } from '../hosts/waiting-summaries.ts'
 import { everyNamespace } from '../memory/every-entry.ts'
 import { addressesByKey, addressesByText, distinctAddresses } from '../memory/find-addresses.ts'
 import type { RootOptions } from '../memory/find-root.ts'
@@ -25,9 +26,13 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
   if (keys.length === 0 && !options.containing)
     throw new UsageError('say which key to forget, or --containing <text>')
   return withStore(io, options, async (store) => {
-    const { addresses, sealed } = await findAll(store, keys, options)
+    const { addresses, waiting, sealed } = await findAll(store, keys, options)
     if (sealed > 0) io.err(`recall: ${notLookedInto(sealed)}\n`)
-    if (options.yes) await removeForGood(store, addresses, io.now)
+    if (options.yes) {
+      // The marks that this leaves keep a summary out that another process is about to store.
+      await removeForGood(store, addresses, io.now)
+      dropSummaries(store, waiting)
+    }
     const receipt = receiptOf(keys, addresses, io.now(), options.yes === true)
     if (options.json) io.out(`${JSON.stringify(receipt)}\n`)
     else if (addresses.length === 0) io.out(nothingUnder(keys))
@@ -36,12 +41,15 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
   })
 }
 
-/** `sealed` counts the memories that may contain the text, because they are encrypted. */
+/**
+ * `waiting` are those of the addresses that are still to be stored; `sealed` counts the memories that may contain the
+ * text, because they are encrypted.
+ */
 async function findAll(
   store: FileStore,
   keys: readonly string[],
   { containing, scope }: ForgetOptions,
-): Promise<{ addresses: Address[]; sealed: number }> {
+): Promise<{ addresses: Address[]; waiting: WaitingSummary[]; sealed: number }> {
   const found: Address[] = []
   let sealed = 0
   for (const namespace of everyNamespace(store)) {
@@ -51,7 +59,30 @@ async function findAll(
     found.push(...saying.found)
     sealed += saying.sealed
   }
-  return { addresses: distinctAddresses(found), sealed }
+  const waiting = waitingOf(store, keys, found, { containing, scope })
+  return {
+    addresses: distinctAddresses([...found, ...waiting.map(({ address }) => address)]),
+    waiting,
+    sealed,
+  }
+}
+
+/** The summaries still to be stored that are named, contain the text, or are of a session that goes as a whole. */
+function waitingOf(
+  store: FileStore,
+  keys: readonly string[],
+  found: readonly Address[],
+  { containing, scope }: Pick<ForgetOptions, 'containing' | 'scope'>,
+): WaitingSummary[] {
+  if (scope !== undefined && scope !== 'episodic') return []
+  const named = [...keys, ...found.flatMap((each) => (each.scope === 'episodic' ? each.key : []))]
+  const sessions = new Set(scope ? [] : named.map((key) => sessionOf({ key })))
+  return waitingSummaries(store).filter(
+    ({ address, sessionId, text }) =>
+      keys.includes(address.key) ||
+      sessions.has(sessionId) ||
+      (containing && [address.key, text].some((part) => part.includes(containing))),
+  )
 }
 
 /** What `--json` prints. */

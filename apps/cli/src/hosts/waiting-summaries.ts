@@ -1,0 +1,37 @@
+import type { Address } from '@recall/core'
+import { compactionKey } from '../memory/session-keys.ts'
+import { type MemoryPlace, readSession, readSessions, saveSession } from './host-sessions.ts'
+import { withNotesLocked } from './lock-files.ts'
+
+/** What a host said when it compacted a session, and the episode that it becomes. */
+export interface WaitingSummary {
+  address: Address
+  sessionId: string
+  text: string
+}
+
+/** The summaries that stand in the notes of sessions until they are stored. */
+export const waitingSummaries = (place: MemoryPlace): WaitingSummary[] =>
+  readSessions(place).flatMap(({ sessionId, summaries = [] }) =>
+    summaries.map(({ id, text }) => ({ address: addressOf(sessionId, id), sessionId, text })),
+  )
+
+/** Takes summaries out of the notes of sessions; the sessions stay to be archived. */
+export function dropSummaries(place: MemoryPlace, dropped: readonly WaitingSummary[]): void {
+  const keys = new Set(dropped.map(({ address }) => address.key))
+  for (const sessionId of new Set(dropped.map((each) => each.sessionId))) {
+    withNotesLocked(place, () => {
+      const session = readSession(place, sessionId)
+      if (session === undefined) return
+      const { summaries = [], ...rest } = session
+      const left = summaries.filter(({ id }) => !keys.has(compactionKey(sessionId, id)))
+      saveSession(place, { ...rest, ...(left.length > 0 ? { summaries: left } : {}) })
+    })
+  }
+}
+
+const addressOf = (sessionId: string, id: string): Address => ({
+  scope: 'episodic',
+  namespace: 'default',
+  key: compactionKey(sessionId, id),
+})
