@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ImportReport } from '../src/imports/import-report.ts'
-import { createShell, jsonLines, temporaryFolder, writeFiles } from './support.ts'
+import { createShell, jsonLines, type Shell, temporaryFolder, writeFiles } from './support.ts'
 
 function claudeMemDatabase(path: string): void {
   const database = new DatabaseSync(path)
@@ -149,6 +149,61 @@ it.each([
   // Also when the file was touched, and its memories are the same.
   writeFileSync(join(folder, name), `${content}\n`)
   expect(await shell.json<ImportReport>('import', source)).toMatchObject({ memories: 0, unchanged: memories })
+})
+
+describe('times', () => {
+  /** When the memories were created and last changed, by a word of each. */
+  const timesIn = async (shell: Shell, word: string) => {
+    const lines = (await shell.run('export')).out.trim().split('\n')
+    const { createdAt, updatedAt } = JSON.parse(lines.find((line) => line.includes(word)) as string)
+    return [createdAt, updatedAt].map((time) => new Date(time).toISOString())
+  }
+
+  it('keeps the time when a memory was recorded, else that of its file', async () => {
+    const folder = temporaryFolder()
+    writeFiles(folder, {
+      'mem0.json': JSON.stringify([{ id: 'a', memory: 'pangolin', created_at: '2025-09-01T08:00:00Z' }]),
+      'walrus.md': '---\ncreated: 2025-10-02T00:00:00Z\n---\nThe walrus.',
+      'event.md': '---\ndate: 2026-12-24T00:00:00Z\n---\nThe reindeer.',
+      'graph.jsonl': jsonLines({ type: 'entity', name: 'api', observations: ['Uses a narwhal'] }),
+    })
+    const changed = new Date('2026-02-03T00:00:00Z')
+    utimesSync(join(folder, 'graph.jsonl'), changed, changed)
+    const shell = createShell()
+    await shell.run('import', folder)
+    const expected = {
+      pangolin: '2025-09-01T08:00:00.000Z',
+      walrus: '2025-10-02T00:00:00.000Z',
+      narwhal: changed.toISOString(),
+      // What is to come was not recorded then.
+      reindeer: '2026-03-06T12:00:00.000Z',
+    }
+    for (const [word, time] of Object.entries(expected))
+      expect(await timesIn(shell, word)).toEqual([time, time])
+  })
+
+  it('says of a memory that its source changed when that was seen', async () => {
+    const folder = temporaryFolder()
+    const record = { id: 'a', created_at: '2025-09-01T08:00:00Z' }
+    const shell = createShell()
+    for (const memory of ['a pangolin', 'two pangolins']) {
+      writeFiles(folder, { 'mem0.json': JSON.stringify([{ ...record, memory }]) })
+      await shell.run('import', folder)
+    }
+    expect(await timesIn(shell, 'two pangolins')).toEqual([
+      '2025-09-01T08:00:00.000Z',
+      '2026-03-06T12:00:00.000Z',
+    ])
+  })
+})
+
+it('keeps no secret of a tag, and tells of it', async () => {
+  const shell = createShell()
+  const folder = temporaryFolder()
+  const secret = `ghp_${'a1B2'.repeat(9)}`
+  writeFiles(folder, { 'mem0.json': JSON.stringify([{ id: 'a', memory: 'walrus', categories: [secret] }]) })
+  expect(await shell.json('import', folder)).toMatchObject({ memories: 1, redactions: { github: 1 } })
+  expect((await shell.run('export')).out).not.toContain(secret)
 })
 
 it('reads the database of claude-mem without changing it', async () => {

@@ -143,9 +143,9 @@ async function createImporter(
   }
 
   /** @returns whether the file is an export, or holds memories of another tool */
-  const importOther = async ({ path, name }: Source): Promise<boolean> => {
-    const entries = await importEntries(path)
-    const outcome = entries ?? (await importMemories(path, name))
+  const importOther = async (source: Source): Promise<boolean> => {
+    const entries = await importEntries(source.path)
+    const outcome = entries ?? (await importMemories(source))
     if (outcome === null) return false
     report[entries ? 'entries' : 'memories'] += outcome.written
     report.unchanged += outcome.unchanged

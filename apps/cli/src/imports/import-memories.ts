@@ -1,10 +1,19 @@
 import { type ImportedMemory, readMemoryExport } from '@recall/agents'
-import { beginningOf, type MemoryManager, redactText, type WriteOptions } from '@recall/core'
+import {
+  beginningOf,
+  type Entry,
+  type MemoryManager,
+  type RedactionCounts,
+  redactJson,
+  redactText,
+  searchableText,
+} from '@recall/core'
 import { defaultFileSystem, type FileStore, readTombstones } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { addCounts } from './add-counts.ts'
 import type { ImportJournal } from './import-journal.ts'
 import { emptyOutcome, type ImportOutcome } from './import-report.ts'
+import type { Source } from './import-sources.ts'
 
 const batchSize = 100
 
@@ -20,8 +29,8 @@ export function createMemoryImporter(
   memory: MemoryManager,
   store: FileStore,
   options: { since: number; now: number; journal: ImportJournal },
-): (path: string, name: string) => Promise<ImportOutcome | null> {
-  const { journal } = options
+): (source: Pick<Source, 'path' | 'name' | 'changedAt'>) => Promise<ImportOutcome | null> {
+  const { journal, now } = options
   const isForgotten = readTombstones(defaultFileSystem, store)
 
   /** The key of a memory, or one of its own for a note whose name the note of another file has. */
@@ -43,10 +52,37 @@ export function createMemoryImporter(
     return key
   }
 
+  /** An entry of the time when its memory was recorded, or last changed; no clock of a source is ahead of ours. */
+  const entryOf = (
+    said: Pick<Entry, 'key' | 'value' | 'type' | 'tags'>,
+    recordedAt: string | undefined,
+    changedAt: number,
+  ): Entry => {
+    const at = Math.min(recordedAt === undefined ? changedAt : Date.parse(recordedAt), now)
+    return {
+      scope: 'long-term',
+      namespace: memory.namespace,
+      ...said,
+      text: searchableText(said.value),
+      createdAt: at,
+      updatedAt: at,
+      accessedAt: at,
+      accessCount: 0,
+      ttl: null,
+      expiresAt: null,
+      encrypted: false,
+      embedding: null,
+    }
+  }
+
   /** Writes the memories that are new or that only their source has changed. */
-  const writeBatch = async (batch: ReadonlyMap<string, ImportedMemory>, outcome: ImportOutcome) => {
+  const writeBatch = async (
+    batch: ReadonlyMap<string, ImportedMemory>,
+    changedAt: number,
+    outcome: ImportOutcome,
+  ) => {
     const present = await memory.batchRead<string>('long-term', [...batch.keys()])
-    const writes: { key: string; value: string; options: WriteOptions }[] = []
+    const written: Entry[] = []
     for (const [key, record] of batch) {
       const { text, counts } = redactText(toText(record))
       if (isForgotten({ scope: 'long-term', namespace: memory.namespace, key })) outcome.forgotten++
@@ -55,18 +91,20 @@ export function createMemoryImporter(
         journal.add(key, hashOf(text))
       } else if (present.has(key) && !journal.has(key, hashOf(present.get(key)))) outcome.kept++
       else {
+        const labels = labelsOf(record)
         addCounts(outcome.redactions, counts)
-        const type = toTag(record.type ?? '')
-        writes.push({ key, value: text, options: { tags: tagsOf(record), ...(type ? { type } : {}) } })
+        addCounts(outcome.redactions, labels.counts)
+        const entry = entryOf({ key, value: text, ...labels.value }, record.at, changedAt)
+        written.push(present.has(key) ? { ...entry, updatedAt: now, accessedAt: now } : entry)
       }
     }
-    if (writes.length > 0) await memory.batchWrite('long-term', writes)
-    for (const { key, value } of writes) journal.add(key, hashOf(value))
-    outcome.written += writes.length
+    await store.commit(written.map((put) => ({ put, options: { overwrite: true, now } })))
+    for (const { key, value } of written) journal.add(key, hashOf(value))
+    outcome.written += written.length
   }
 
-  return async (path, name) => {
-    const found = await readMemoryExport(path, { name, now: options.now })
+  return async ({ path, name, changedAt }) => {
+    const found = await readMemoryExport(path, { name, now })
     if (found === null) return null
     const recent = found.records.filter(({ at }) => at === undefined || Date.parse(at) >= options.since)
     const wanted = [...new Map(recent.map((record) => [keyOf(record), record])).values()]
@@ -77,7 +115,7 @@ export function createMemoryImporter(
       const batch = new Map<string, ImportedMemory>()
       for (const record of wanted.slice(from, from + batchSize))
         batch.set(await findKey(record, path), record)
-      await writeBatch(batch, outcome)
+      await writeBatch(batch, changedAt, outcome)
     }
     return outcome
   }
@@ -95,6 +133,14 @@ const mostTags = 256
 
 const tagsOf = ({ source, tags }: ImportedMemory): string[] =>
   [...new Set([`from:${source}`, ...tags].map(toTag))].filter(Boolean).slice(0, mostTags)
+
+function labelsOf(record: ImportedMemory): {
+  value: Pick<Entry, 'type' | 'tags'>
+  counts: RedactionCounts
+} {
+  const { value, counts } = redactJson({ type: toTag(record.type ?? '') || null, tags: tagsOf(record) })
+  return { value: value as Pick<Entry, 'type' | 'tags'>, counts }
+}
 
 /** A tag, or a type, as a memory takes it: one that it refuses would keep out all memories of its file. */
 const toTag = (text: string): string =>
