@@ -253,11 +253,22 @@ it('leaves what is older than --since to be imported another time', async () => 
   })
   expect(await shell.json<ImportReport>('import', folder, '--since', '2026-06-01')).toMatchObject({
     memories: 1,
+    skipped: { 'memory recorded before --since': 1 },
   })
   expect(await shell.json<ImportReport>('import', folder, '--since', '2026-06-01')).toMatchObject({
     memories: 0,
   })
   expect(await shell.json<ImportReport>('import', folder)).toMatchObject({ memories: 1, unchanged: 1 })
+})
+
+it('takes a note that was edited since --since, whatever its date', async () => {
+  const shell = createShell()
+  const folder = temporaryFolder()
+  writeFiles(folder, { 'walrus.md': '---\ndate: 2020-03-29\n---\nThe walrus.' })
+  expect(await shell.json('import', folder, '--since', '2026-01-01')).toMatchObject({
+    memories: 1,
+    skipped: {},
+  })
 })
 
 it('leaves what somebody changed here as it is, when its source changes as well', async () => {

@@ -22,7 +22,8 @@ const batchSize = 100
  * changes nothing. A memory that a person changed here is not overwritten, nor a note by one of the same name that
  * lies in another folder.
  *
- * @param options.since leaves out memories that were recorded before this time, in milliseconds since the epoch
+ * @param options.since leaves out memories that were recorded before this time, in milliseconds since the epoch, but
+ * for notes, which are as new as their files
  * @returns a function that imports a file, or returns `null` for an unknown format
  */
 export function createMemoryImporter(
@@ -106,10 +107,15 @@ export function createMemoryImporter(
   return async ({ path, name, changedAt }) => {
     const found = await readMemoryExport(path, { name, now })
     if (found === null) return null
-    const recent = found.records.filter(({ at }) => at === undefined || Date.parse(at) >= options.since)
+    // A note is as new as its file, which was looked at: its date may be that of its first version, or of an event.
+    const recent = found.records.filter(
+      ({ at, isFile }) => isFile || at === undefined || Date.parse(at) >= options.since,
+    )
+    const older = found.records.length - recent.length
     const wanted = [...new Map(recent.map((record) => [keyOf(record), record])).values()]
     const replaced = recent.length - wanted.length
     const outcome: ImportOutcome = { ...emptyOutcome(), skipped: { ...found.skipped } }
+    if (older > 0) addCounts(outcome.skipped, { 'memory recorded before --since': older })
     if (replaced > 0) addCounts(outcome.skipped, { 'memory with the id of a later one': replaced })
     for (let from = 0; from < wanted.length; from += batchSize) {
       const batch = new Map<string, ImportedMemory>()
