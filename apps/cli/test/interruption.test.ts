@@ -154,6 +154,20 @@ it.runIf(process.platform !== 'win32')(
   },
 )
 
+it.runIf(process.platform !== 'win32').each([
+  ['stays when standard output is closed', '>&-', 3, 'Session s1'],
+  ['is emptied when what is printed is thrown away', '>/dev/null', 0, 'The window is empty.'],
+])('a window %s', async (_, redirection, expected, left) => {
+  const shell = createShell()
+  await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+  const recall = [process.execPath, '--import', 'tsx', '--conditions', '@recall/source', main]
+  const child = spawn('sh', ['-c', `exec "$@" ${redirection}`, 'sh', ...recall, 'consume', '--clear'], {
+    env: { ...process.env, RECALL_ROOT: shell.root },
+  })
+  expect(await once(child, 'close')).toEqual([expected, null])
+  expect((await shell.run('consume')).out).toContain(left)
+})
+
 it('a question that is answered with Ctrl-C ends the command like any other', async () => {
   const interrupted = Object.assign(new Error('Aborted with Ctrl+C'), { code: 'ABORT_ERR' })
   const shell = createShell(temporaryFolder(), interrupted)

@@ -1,4 +1,4 @@
-import { fstatSync, writeSync } from 'node:fs'
+import { fstatSync, readSync, statSync, writeSync } from 'node:fs'
 import { exitCodes } from '../exit-codes.ts'
 import { printable } from './printable.ts'
 
@@ -97,7 +97,23 @@ export async function resultTaken(): Promise<boolean> {
       })
     })
   }
-  return !isCutOff
+  return !isCutOff && !isClosed(1)
+}
+
+/**
+ * Whether a descriptor was closed when this process started: Node opens the null device in its place, for reading too,
+ * which one that somebody sends a result to is not.
+ */
+function isClosed(descriptor: 1): boolean {
+  if (process.platform === 'win32') return false
+  const { rdev } = fstatSync(descriptor, { bigint: true })
+  if (rdev !== statSync('/dev/null', { bigint: true }).rdev) return false
+  try {
+    readSync(descriptor, Buffer.alloc(1))
+    return true
+  } catch {
+    return false
+  }
 }
 
 export const isScreen = (stream: 'stdout' | 'stderr'): boolean =>
