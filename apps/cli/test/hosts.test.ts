@@ -419,6 +419,18 @@ describe('init for hosts', () => {
     expect((await shell.run('archive', session.transcript_path, '--root', root)).code).toBe(0)
   })
 
+  it('lets a backup take the place of a wired memory that was lost', async () => {
+    const shell = createHome()
+    const session = writeSession(shell.root, 's', poolSession)
+    await shell.run('init', '--target', 'claude')
+    await shell.run('archive', session)
+    await shell.run('backup', 'memory.tar.gz')
+    rmSync(join(shell.root, '.recall/memory'), { recursive: true })
+    expect((await shell.run('archive', session)).code).toBe(3)
+    expect((await shell.run('restore', 'memory.tar.gz')).code).toBe(0)
+    expect(await shell.json('archive', session)).toMatchObject({ archived: [{ status: 'unchanged' }] })
+  })
+
   it('says at the next start that a wired memory is away with its folder, and makes none', async () => {
     const shell = createHome()
     const root = join(shell.root, 'mem')
