@@ -102,8 +102,33 @@ describe('restore', () => {
       code: 2,
       err: expect.stringContaining(`nothing was restored: ${file} holds a memory in the user layout`),
     })
+    expect((await other.run('restore', file, '--layout', 'entity')).err).toMatch(/: leave out --layout\n$/)
     expect(existsSync(other.root)).toBe(false)
     expect(await other.json('restore', file, '--layout', 'user')).toEqual({ root: other.root, documents: 3 })
+  })
+
+  it.each([
+    ['another layout', { layout: 'entity' }],
+    ['other places', { paths: { ephemeral: 'notes/now.md' } }],
+  ])('restores nothing where the file of a root names %s than the backup', async (_, said) => {
+    const { file } = await severalFolders()
+    const other = createShell()
+    writeFileSync(join(other.root, '.recall-echo.json'), JSON.stringify(said))
+    for (const layout of [[], ['--layout', 'user']]) {
+      expect(await other.run('restore', file, ...layout)).toMatchObject({ out: '' })
+      expect(readdirSync(other.root)).toEqual(['.recall-echo.json'])
+    }
+    expect((await other.run('restore', file)).err).toBe(
+      `recall: ${join(other.root, '.recall-echo.json')} is not what the backup holds: move it away, or name another --root\n`,
+    )
+  })
+
+  it('restores where the file of a root names the places of the backup', async () => {
+    const { shell, file } = await severalFolders()
+    const other = createShell()
+    writeFileSync(join(other.root, '.recall-echo.json'), '{ "layout": "user" }')
+    expect(await other.run('restore', file)).toMatchObject({ code: 0 })
+    expect(await memoriesOf(other)).toEqual(await memoriesOf(shell))
   })
 
   it('leaves nothing behind when the file is damaged', async () => {

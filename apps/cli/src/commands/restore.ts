@@ -1,9 +1,18 @@
-import { existsSync, lstatSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join, posix, resolve, sep } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { createFolder, renamePatiently, syncFolder } from '@recall/core/process'
-import { defaultFileSystem, layoutFile, layouts, layoutsOf } from '@recall/store-file'
+import { defaultFileSystem, type Layout, layoutFile, layouts, layoutsOf } from '@recall/store-file'
 import { extract, type TarOptionsWithAliases } from 'tar'
 import { UsageError } from '../exit-codes.ts'
 import { isLeftOut } from '../memory/derived-files.ts'
@@ -68,7 +77,7 @@ async function putBack(io: Io, source: string, root: string, { layout }: RootOpt
           `${source} is no backup of a memory, nothing was restored: ${problem}`,
           MemoryErrorCode.INVALID_INPUT,
         )
-      requireLayout(staging, source, layout)
+      requireSamePlaces(staging, { source, root, layout })
       await withProgress(io, { what: 'restoring' }, ({ update }) => makeAllDurable(staging, update))
       moveIn(staging, root)
     })
@@ -132,13 +141,38 @@ function whyNoMemory(folder: string): string | undefined {
   }
 }
 
-/** Refuses before anything is in the root: afterwards that would be taken. */
-function requireLayout(folder: string, source: string, layout: RootOptions['layout']): void {
+/**
+ * Refuses before anything is in the root: afterwards that would be taken. A root may have a file of its own that says
+ * where things lie.
+ *
+ * @throws MemoryError CONFLICT when it names other places than those of the backup, which nobody would look at
+ */
+function requireSamePlaces(
+  staging: string,
+  { source, root, layout }: { source: string; root: string } & Pick<RootOptions, 'layout'>,
+): void {
+  const saved = layoutIn(staging, source, layout)
+  const own = join(root, layoutFile)
+  if (!existsSync(own) || existsSync(join(staging, layoutFile))) return
+  copyFileSync(own, join(staging, layoutFile))
+  const restored = layoutIn(staging, root, layout)
+  const isMoved = (['window', 'archiveIndex', 'archives'] as const).some(
+    (part) => saved[part] !== restored[part],
+  )
+  if (isMoved) throw notAsSaved(own)
+}
+
+/** @throws UsageError when there is none, or another one than that of `--layout`; it calls the folder as people do */
+function layoutIn(folder: string, shownAs: string, layout: RootOptions['layout']): Layout {
   try {
-    layoutToUse(folder, layout)
+    return layoutToUse(folder, layout)
   } catch (error) {
     if (!isMemoryError(error) && !(error instanceof UsageError)) throw error
-    throw new UsageError(`nothing was restored: ${error.message.replace(folder, source)}`, { cause: error })
+    // A backup is not made anew with another layout: a file in the root that names one is refused as well.
+    const problem = error.message
+      .replace(folder, shownAs)
+      .replace(/, or name the (?:entity|user) layout .*$/, '')
+    throw new UsageError(`nothing was restored: ${problem}`, { cause: error })
   }
 }
 
@@ -159,6 +193,12 @@ function isFree(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   return !stats || (stats.isDirectory() && readdirSync(path).length === 0)
 }
+
+const notAsSaved = (path: string): MemoryError =>
+  new MemoryError(
+    `${path} is not what the backup holds: move it away, or name another --root`,
+    MemoryErrorCode.CONFLICT,
+  )
 
 const occupied = (root: string): MemoryError =>
   new MemoryError(
@@ -213,10 +253,7 @@ function moveIn(staging: string, root: string): void {
     const left = names.filter((name) => name === 'memory' || !existsSync(join(root, name)))
     for (const name of names) {
       if (left.includes(name) || isSame(join(staging, name), join(root, name))) continue
-      throw new MemoryError(
-        `${join(root, name)} is not what the backup holds: move it away, or name another --root`,
-        MemoryErrorCode.CONFLICT,
-      )
+      throw notAsSaved(join(root, name))
     }
     for (const name of left) move(join(staging, name), join(root, name))
   }
