@@ -8,6 +8,7 @@ import {
   share,
   wholeNumber,
 } from './parse-command-line.ts'
+import { mostResults } from './search/most-results.ts'
 import type { Io } from './terminal/io.ts'
 
 export interface Command extends CommandSpec {
@@ -206,7 +207,7 @@ export const commands: readonly Command[] = [
       },
       context: { short: 'C', value: '<lines>', description: 'lines to show around each match' },
       scope,
-      limit: { value: '<n>', description: 'most results, up to 1000 (default: 10)' },
+      limit: { value: '<n>', description: `most results, up to ${mostResults} (default: 10)` },
       explain: { description: "show the score, and each signal's share of it" },
       lexical: { description: 'with --ranked: by words alone, without loading the model' },
       'min-confidence': {
@@ -225,7 +226,7 @@ export const commands: readonly Command[] = [
         lexical: line.options.lexical === true,
         minConfidence: share('min-confidence', line.options['min-confidence']),
         context: wholeNumber('context', line.options.context, 0, { least: 0, most: 1000 }),
-        limit: wholeNumber('limit', line.options.limit, 10, { most: 1000 }),
+        limit: wholeNumber('limit', line.options.limit, 10, { most: mostResults }),
       }),
   },
   {

@@ -429,6 +429,16 @@ describe('search', () => {
       expect((await shell.run('search', 'walrus', option)).code).toBe(2)
   })
 
+  it('says of more than it may show how to narrow it down', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), `# Memory\n\n${'A walrus.\n'.repeat(1100)}`)
+    expect((await shell.run('search', 'walrus', '--limit', '1000')).err).toBe(
+      'recall: there is more: more words narrow it down\n',
+    )
+    expect((await shell.run('search', 'walrus', '--limit', '999')).err).toContain('a higher --limit')
+  })
+
   it('says that there is more only where a higher limit shows it', async () => {
     const shell = createShell()
     await shell.run('init')

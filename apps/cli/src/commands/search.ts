@@ -11,6 +11,7 @@ import type { FileStore, LocatedHit, LocateQuery } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
+import { mostResults } from '../search/most-results.ts'
 import { renderResults } from '../search/render-results.ts'
 import { type Hits, lineByLine, placeByPlace, type Result, rounded } from '../search/results.ts'
 import { titlesIn } from '../search/titles.ts'
@@ -160,7 +161,10 @@ const printJson: Print = (io, query, { mode, confidence, left }, { results, more
 
 const printText: Print = (io, query, { left }, { results, more, tookMs }, options) => {
   io.out(renderResults(io, results, new Set(queryTerms(query)), options, tookMs))
-  if (more) io.err(`recall: there is more: a higher --limit shows it\n`)
+  if (more) {
+    const remedy = options.limit < mostResults ? 'a higher --limit shows it' : 'more words narrow it down'
+    io.err(`recall: there is more: ${remedy}\n`)
+  }
   if (left > 0)
     io.err(`recall: ${count(left, 'passage')} found by words alone so far: recall reindex --model\n`)
 }

@@ -1,0 +1,2 @@
+/** Most results that one search shows. */
+export const mostResults = 1000
