@@ -5,7 +5,6 @@ import {
   type Conversation,
   conversationKey,
   isMemoryError,
-  type LmProvider,
   MemoryError,
   MemoryErrorCode,
   type MemoryManager,
@@ -15,6 +14,7 @@ import {
 import { type ArchiveOutcome, archiveSession, createCheckpoint } from '@recall/sessions'
 import { defaultFileSystem, type FileStore, readConfig } from '@recall/store-file'
 import { readForgotten } from '../memory/forgotten.ts'
+import type { LanguageModel } from '../memory/language-model.ts'
 import { findSessionId } from './find-session-id.ts'
 import { type ImportJournal, openJournal } from './import-journal.ts'
 import { renewMessageIds } from './renew-message-ids.ts'
@@ -31,7 +31,7 @@ export async function createArchiver(
   memory: MemoryManager,
   store: FileStore,
   source: 'session' | 'checkpoint',
-  options: { lm: LmProvider | undefined; resummarize?: boolean; journal?: ImportJournal },
+  options: { lm: LanguageModel | undefined; resummarize?: boolean; journal?: ImportJournal },
 ): Promise<(path: string) => Promise<ArchiveResult>> {
   const { lm, resummarize = false, journal = openJournal(store) } = options
   const { config } = readConfig(defaultFileSystem, store.root, store.layout)
@@ -77,6 +77,7 @@ export async function createArchiver(
       resummarize,
       ...(lm ? { lm } : {}),
     })
+    lm?.judge?.(outcome.summarizedBy === lm.model)
     const { title, skipped } = conversation.facts
     return { ...outcome, path, skipped, ...(title ? { title: redactText(title).text } : {}) }
   }

@@ -2,11 +2,16 @@ import { isMemoryError, type LmProvider } from '@recall/core'
 import { openAiCompatibleLm } from '@recall/sessions'
 import type { Io } from '../terminal/io.ts'
 
+export interface LanguageModel extends LmProvider {
+  /** Is told whether what it answered since the last time was used: of an answer that was not, somebody has to know. */
+  judge?(isUsed: boolean): void
+}
+
 /**
  * A model for summaries, when the environment names one. A wrong name, and a model that fails, keep no session from
  * being archived, and are said on standard error.
  */
-export function languageModel(io: Io): LmProvider | undefined {
+export function languageModel(io: Io): LanguageModel | undefined {
   const { RECALL_LM_URL: baseUrl, RECALL_LM_MODEL: model, RECALL_LM_KEY: apiKey } = io.env
   if (!baseUrl && !model) return undefined
   const without = (reason: string): undefined => void io.err(`recall: no model is asked: ${reason}\n`)
@@ -22,18 +27,28 @@ export function languageModel(io: Io): LmProvider | undefined {
 }
 
 /** Once: of many sessions each would say the same. */
-function tellingOfFailure(io: Io, lm: LmProvider): LmProvider {
+function tellingOfFailure(io: Io, lm: LmProvider): LanguageModel {
   let isTold = false
+  let hasAnswered = false
+  const tell = (problem: string): void => {
+    if (!isTold) io.err(`recall: the language model is of no use: ${problem}\n`)
+    isTold = true
+  }
   return {
     ...lm,
     async complete(request) {
       try {
-        return await lm.complete(request)
+        const answer = await lm.complete(request)
+        hasAnswered = true
+        return answer
       } catch (error) {
-        if (!isTold) io.err(`recall: the language model is of no use: ${(error as Error).message}\n`)
-        isTold = true
+        tell((error as Error).message)
         throw error
       }
+    },
+    judge(isUsed) {
+      if (hasAnswered && !isUsed) tell(`what ${lm.model} answers is not the JSON that it was asked for`)
+      hasAnswered = false
     },
   }
 }
