@@ -14,6 +14,7 @@ import fileSystem, {
 import { syncBuiltinESMExports } from 'node:module'
 import { createServer } from 'node:net'
 import { basename, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { openFileMemory } from '@recall/store-file'
 import { create, list } from 'tar'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -103,6 +104,20 @@ describe('backup and restore', () => {
     const names: string[] = []
     await list({ file, onReadEntry: ({ path }) => names.push(path) })
     expect(names.filter((name) => name.includes('tar'))).toEqual([])
+  })
+
+  it('save no earlier backup that lies in the memory, and say so', async () => {
+    const shell = await shellWithSession()
+    writeFileSync(join(shell.root, 'memory/summer.gz'), gzipSync('of a summer'))
+    await shell.run('backup', 'memory/monday.tgz')
+    const file = join(shell.root, 'memory/tuesday.tgz')
+    expect(await shell.run('backup', file)).toMatchObject({
+      code: 0,
+      err: 'recall: memory/monday.tgz is an earlier backup and was left out\n',
+    })
+    const names: string[] = []
+    await list({ file, onReadEntry: ({ path }) => names.push(path) })
+    expect(names.filter((name) => name.endsWith('gz'))).toEqual(['memory/summer.gz'])
   })
 
   it('go on without a file that goes while they are made', async () => {

@@ -111,11 +111,15 @@ function createPrivately(path: string): void {
 
 /** Whether a file is an earlier backup, or empty as a file is whose name was reserved. */
 function mayBeReplaced(path: string): boolean {
+  const beginning = beginningOf(path)
+  return beginning.length === 0 || beginsABackup(beginning)
+}
+
+function beginningOf(path: string): Buffer {
   const file = openSync(path, 'r')
   try {
     const beginning = Buffer.alloc(64 * 1024)
-    const length = readSync(file, beginning)
-    return length === 0 || beginsABackup(beginning.subarray(0, length))
+    return beginning.subarray(0, readSync(file, beginning))
   } finally {
     closeSync(file)
   }
@@ -200,10 +204,14 @@ const inWords = ({ code, path, message }: NodeJS.ErrnoException): string =>
 const isLink = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 
-/** Why something in a memory cannot be in its backup; `undefined` for files and folders. */
+/** Of the files in a memory few are no markdown: only these are looked into. */
+const isEarlierBackup = (path: string): boolean => !path.endsWith('.md') && beginsABackup(beginningOf(path))
+
+/** Why something in a memory is not to be in its backup; `undefined` for what is. */
 function whyNotSaved(path: string): string | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   if (stats?.isSymbolicLink()) return 'is a link and was left out: put what it leads to in its place'
-  if (!stats || stats.isFile() || stats.isDirectory()) return undefined
+  if (!stats || stats.isDirectory()) return undefined
+  if (stats.isFile()) return isEarlierBackup(path) ? 'is an earlier backup and was left out' : undefined
   return 'is a pipe, a socket or a device and was left out'
 }
