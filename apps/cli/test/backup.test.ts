@@ -120,6 +120,13 @@ describe('backup and restore', () => {
     expect(names.filter((name) => name.endsWith('gz'))).toEqual(['memory/summer.gz'])
   })
 
+  it('are no standard output, and no file that is taken for it', async () => {
+    const shell = await shellWithSession()
+    expect(await shell.run('backup', '-')).toMatchObject({ code: 2, err: expect.stringContaining('./-') })
+    expect(existsSync(join(shell.root, '-'))).toBe(false)
+    expect((await shell.run('backup', './-')).code).toBe(0)
+  })
+
   it('go on without a file that goes while they are made', async () => {
     const shell = await shellWithSession()
     const gone = join(shell.root, 'memory/gone.md')

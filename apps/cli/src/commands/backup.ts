@@ -35,6 +35,8 @@ export async function backup(
   file: string,
   options: RootOptions & { json?: boolean },
 ): Promise<undefined> {
+  if (file === '-')
+    throw new UsageError("a backup is a file, which '-' does not name: one of that name is ./-")
   const target = resolve(io.cwd, file)
   refuseUnlessBackup(target)
   return withStore(io, options, async (store) => {
