@@ -123,6 +123,17 @@ describe('status', () => {
     expect((await shell.run('status')).out).toMatch(/002 .* What we talked about\.$/m)
   })
 
+  it('promises no more of distill than it does', async () => {
+    const shell = await shellWithSession()
+    const section = (_: unknown, i: number) => `## About ${i}\n\n- fact\n`
+    const memory = `# Memory\n\n${Array.from({ length: 100 }, section).join('')}`
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), memory)
+    expect((await shell.run('status')).out).toContain(
+      "302 of 200 lines → 'recall distill' says how to shorten it\n",
+    )
+    expect((await shell.run('distill')).out).toContain('shorten it by hand')
+  })
+
   it('cuts a long title to the width of the terminal', async () => {
     const shell = createShell()
     const path = join(temporaryFolder(), 's.jsonl')

@@ -87,7 +87,7 @@ function dashboard(io: Io, state: MemoryStatus, health: Health['health'], reason
     `  ${mark} ${health}${reason ? colour.dim(`  ${reason}`) : ''}`,
     ...(Object.values(state.present).every(Boolean) ? [] : [`    → ${remedy(io, state.root)}`]),
     '',
-    `  MEMORY.md   ${bar(io, memory.lines, memory.limit)}  ${memory.lines} of ${memory.limit} lines${memory.lines > memory.limit ? " → 'recall distill' shortens it" : ''}`,
+    `  MEMORY.md   ${bar(io, memory.lines, memory.limit)}  ${memory.lines} of ${memory.limit} lines${memory.lines > memory.limit ? " → 'recall distill' says how to shorten it" : ''}`,
     `  window      ${bar(io, ephemeral.entries, ephemeral.max)}  ${fill(ephemeral)}`,
     `  archives    ${archives.count} (${formatBytes(archives.bytes)})`,
     `  index       ${count(index.documents, 'entry', 'entries')}, ${index.fresh ? 'fresh' : 'is brought up to date by the next search'}`,
