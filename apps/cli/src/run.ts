@@ -40,7 +40,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
   const wanted = name === 'help' ? (rest[0] ?? '') : name
   const command = commands.find(({ name, alias }) => name === wanted || alias === wanted)
-  const help = helpFor(name, rest, command)
+  const help = helpFor(io, name, rest, command)
   if (help !== undefined) {
     io.out(help)
     return name === '' ? exitCodes.wrongUse : exitCodes.fine
@@ -65,10 +65,15 @@ function noCommand(word: string): string {
 }
 
 /** The help that a command line asks for; that of the program where it says nothing at all. */
-function helpFor(name: string, rest: readonly string[], command: Command | undefined): string | undefined {
-  if (command) return name === 'help' || asksFor(rest, '--help', '-h') ? commandHelp(command) : undefined
+function helpFor(
+  io: Io,
+  name: string,
+  rest: readonly string[],
+  command: Command | undefined,
+): string | undefined {
+  if (command) return name === 'help' || asksFor(rest, '--help', '-h') ? commandHelp(command, io) : undefined
   const isAsked = ['', '-h', '--help'].includes(name) || (name === 'help' && !rest[0])
-  return isAsked ? programHelp(commands, description, examples) : undefined
+  return isAsked ? programHelp(commands, description, examples, io) : undefined
 }
 
 /** Says what went wrong to people, and in JSON to who asked for that. @returns the exit code */

@@ -185,6 +185,27 @@ describe('the rest', () => {
     expect(err).toMatch(/^recall: -C takes a value[^\n]*\(see 'recall search --help'\)\n$/)
   })
 
+  it('breaks help between words, where nobody knows the width at 80 columns', async () => {
+    const shell = createShell()
+    const widest = (text: string) =>
+      Math.max(
+        ...text
+          .split('\n')
+          .filter((line) => !line.startsWith('  $'))
+          .map((line) => line.length),
+      )
+    for (const argv of [['--help'], ...commands.map(({ name }) => [name, '--help'])]) {
+      const { out } = await shell.run(...argv)
+      expect(widest(out), argv.join(' ')).toBeLessThanOrEqual(80)
+      expect(widest((await shell.onTerminal().run(...argv)).out)).toBeLessThanOrEqual(100)
+    }
+    expect((await shell.run('init', '--help')).out).toContain(
+      `  --target <names>  claude, codex, cursor, windsurf, aider, gemini, copilot,
+                    opencode, generic, or a module of your own
+`,
+    )
+  })
+
   it('every command has help with examples', async () => {
     const shell = createShell()
     const { out } = await shell.run('--help')

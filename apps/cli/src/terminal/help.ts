@@ -1,4 +1,15 @@
 import type { CommandSpec } from '../parse-command-line.ts'
+import type { Io } from './io.ts'
+import { wrap } from './wrap.ts'
+
+/** Longer lines are hard to read, also where there is room for them. */
+const widest = 100
+/** Of a terminal whose width nobody knows. */
+const usual = 80
+
+type Screen = Pick<Io, 'terminal' | 'columns'>
+
+const widthOf = ({ terminal, columns }: Screen): number => (terminal ? Math.min(columns, widest) : usual)
 
 const usageOf = ({ name, positionals }: CommandSpec): string => ['recall', name, ...positionals].join(' ')
 
@@ -7,24 +18,32 @@ export function programHelp(
   commands: readonly CommandSpec[],
   description: string,
   examples: readonly string[],
+  screen: Screen,
 ): string {
+  const width = widthOf(screen)
   return sections([
     'Usage: recall <command> [options]',
-    description,
+    paragraph(description, width),
     heading(
       'Commands',
       commands.map((command) => [[command.name, ...command.positionals].join(' '), command.description]),
+      width,
     ),
-    heading('Options', [
-      ['-h, --help', 'help for all commands, or for one'],
-      ['-V, --version', 'print the version'],
-    ]),
+    heading(
+      'Options',
+      [
+        ['-h, --help', 'help for all commands, or for one'],
+        ['-V, --version', 'print the version'],
+      ],
+      width,
+    ),
     exampleLines(examples),
   ])
 }
 
 /** Help for one command. */
-export function commandHelp(command: CommandSpec): string {
+export function commandHelp(command: CommandSpec, screen: Screen): string {
+  const width = widthOf(screen)
   const options = Object.entries(command.options).map(
     ([name, { short, value, of, description, choices }]): [string, string] => [
       `${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}`,
@@ -33,19 +52,28 @@ export function commandHelp(command: CommandSpec): string {
   )
   return sections([
     `Usage: ${usageOf(command)} [options]`,
-    sentence(command.description),
+    paragraph(sentence(command.description), width),
     command.alias ? `Also called: recall ${command.alias}` : '',
-    command.actions ? `${command.positionals[0]}: ${command.actions.join(', ')}` : '',
-    heading('Options', [...options, ['-h, --help', 'this help']]),
+    command.actions ? paragraph(`${command.positionals[0]}: ${command.actions.join(', ')}`, width) : '',
+    heading('Options', [...options, ['-h, --help', 'this help']], width),
     exampleLines(command.examples),
   ])
 }
 
 const sections = (parts: string[]): string => `${parts.filter((part) => part !== '').join('\n\n')}\n`
 
-function heading(title: string, rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([left]) => left.length))
-  return `${title}:\n${rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n')}`
+const paragraph = (text: string, width: number): string => wrap(text, width).join('\n')
+
+/** Narrower than that a description is a column of single words. */
+const narrowest = 24
+
+function heading(title: string, rows: readonly (readonly [string, string])[], width: number): string {
+  const left = Math.max(...rows.map(([name]) => name.length))
+  const room = Math.max(narrowest, width - left - 4)
+  const lines = rows.flatMap(([name, description]) =>
+    wrap(description, room).map((line, i) => `  ${(i === 0 ? name : '').padEnd(left)}  ${line}`),
+  )
+  return `${title}:\n${lines.join('\n')}`
 }
 
 const exampleLines = (examples: readonly string[]): string =>
