@@ -31,7 +31,7 @@ export {
   readStatus,
   type StatusAsRead,
 } from './status.ts'
-export { addTombstones, liftTombstones, readTombstones, tombstoneFile } from './tombstones.ts'
+export { addTombstones, liftTombstones, readTombstones } from './tombstones.ts'
 export { hasUnreadableVectors, keptModel } from './vectors/kept-model.ts'
 export { createMeaningArm, type MeaningArm, type VectorPlaces } from './vectors/meaning-arm.ts'
 export type { Coverage, EmbedProgress, RefusedPassages } from './vectors/missing-vectors.ts'

@@ -107,7 +107,7 @@ function hashesIn(content: string): Set<string> {
 }
 
 /** In the internal folder: the marks of what was forgotten. */
-export const tombstoneFile = 'tombstones.jsonl'
+const tombstoneFile = 'tombstones.jsonl'
 
 function parseLine(line: string): Tombstone | null {
   try {
