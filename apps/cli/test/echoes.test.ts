@@ -421,6 +421,35 @@ describe('found by others', () => {
     })
   })
 
+  it('surfaces the documents that fit as well, and names one that cannot be read', async () => {
+    const shell = await project()
+    const folder = join(shell.root, 'docs/solutions/performance')
+    mkdirSync(folder, { recursive: true })
+    const head = [
+      'title: Zebra crossing',
+      'category: performance',
+      'tags: []',
+      'date: "2026-01-01"',
+      'symptom: It waits.',
+      'root_cause: It stands.',
+      'solution_summary: Let it walk.',
+      'confidence: high',
+      'verified_by: human',
+    ]
+    writeFileSync(join(folder, 'zebra.md'), `---\n${head.join('\n')}\n---\nMore.\n`)
+    writeFileSync(join(folder, 'broken.md'), 'none')
+    const surfaced = await shell.run('echoes', 'surface', '--for', 'zebra')
+    expect(surfaced).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('recall: performance/broken.md: '),
+    })
+    expect(surfaced.out).toContain('\n- Zebra crossing (solution performance/zebra.md): Let it walk.\n')
+    expect(await shell.json('echoes', 'surface', '--for', 'zebra')).toMatchObject({
+      echoes: [],
+      solutions: [{ path: 'performance/zebra.md', title: 'Zebra crossing' }],
+    })
+  })
+
   it('says which role has nothing yet, and surfaces what the others know', async () => {
     const shell = await project()
     expect(await shell.run('echoes', 'surface', 'reviewer', 'reviwer', '--for', 'a list')).toMatchObject({

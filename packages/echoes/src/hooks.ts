@@ -1,7 +1,7 @@
 import { type EchoEntry, plain } from './documents/entry.ts'
 import type { Echoes } from './echoes.ts'
 import type { Consolidation } from './lifecycle/consolidate.ts'
-import { type Surfaced, surface } from './surface.ts'
+import { type Surfaced, type SurfaceOptions, surface } from './surface.ts'
 
 export interface ReviewFinding {
   severity: 'P1' | 'P2' | 'P3'
@@ -47,9 +47,11 @@ export const afterAudit = (
   occasion: Occasion & { findings: readonly ReviewFinding[] },
 ): Promise<Consolidation> => afterFindings(echoes, 'auditor', 'rune:audit', occasion)
 
-/** Before planning: what planners and the team have learned about the task. */
-export const beforePlan = (echoes: Echoes, occasion: { workflow: string; task: string }): Promise<Surfaced> =>
-  surface(echoes, { ...occasion, roles: ['planner'] })
+/** Before planning: what planners and the team have learned about the task, and the solutions that fit it. */
+export const beforePlan = (
+  echoes: Echoes,
+  occasion: Pick<SurfaceOptions, 'task' | 'solutions'> & { workflow: string },
+): Promise<Surfaced> => surface(echoes, { ...occasion, roles: ['planner'] })
 
 /** After planning: discoveries about the architecture enter the planners' memory. */
 export const afterPlan = (
@@ -57,9 +59,11 @@ export const afterPlan = (
   occasion: Occasion & { discoveries: readonly Discovery[] },
 ): Promise<Consolidation> => afterDiscoveries(echoes, 'planner', 'rune:plan', occasion)
 
-/** Before work: what workers and the team have learned about the task. */
-export const beforeWork = (echoes: Echoes, occasion: { workflow: string; task: string }): Promise<Surfaced> =>
-  surface(echoes, { ...occasion, roles: ['workers'] })
+/** Before work: what workers and the team have learned about the task, and the solutions that fit it. */
+export const beforeWork = (
+  echoes: Echoes,
+  occasion: Pick<SurfaceOptions, 'task' | 'solutions'> & { workflow: string },
+): Promise<Surfaced> => surface(echoes, { ...occasion, roles: ['workers'] })
 
 /** After work: patterns and gotchas enter the workers' memory. */
 export const afterWork = (

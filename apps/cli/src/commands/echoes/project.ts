@@ -87,6 +87,10 @@ export function openProject(io: Io, { lead, texts }: EchoesOptions): Project {
   }
 }
 
+/** The folder of the documents for people: `--docs`, else that of the project. */
+export const docsOf = ({ io, path }: Project, { texts }: EchoesOptions): string =>
+  texts.docs === undefined ? join(path, 'docs', 'solutions') : resolve(io.cwd, texts.docs)
+
 /** Where echoes of a project may be, below that: the first is where they are begun. */
 const ownFolder = '.recall/echoes'
 const folders = [ownFolder, ...targets.flatMap(({ echoes = [] }) => echoes)]

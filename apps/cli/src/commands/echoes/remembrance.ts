@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import {
   findRemembrance,
@@ -12,10 +12,15 @@ import {
 import { sha256 } from '../../digest.ts'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { splitTags } from '../../split-tags.ts'
-import { type EchoesOptions, findEcho, type Project, parseReference, print, toApply } from './project.ts'
-
-const docsOf = ({ io, path }: Project, { texts }: EchoesOptions): string =>
-  texts.docs === undefined ? join(path, 'docs', 'solutions') : resolve(io.cwd, texts.docs)
+import {
+  docsOf,
+  type EchoesOptions,
+  findEcho,
+  type Project,
+  parseReference,
+  print,
+  toApply,
+} from './project.ts'
 
 const isCategory = (text: string | undefined): text is RemembranceCategory =>
   (remembranceCategories as readonly string[]).includes(text ?? '')

@@ -3,6 +3,7 @@ import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { printable } from '../../terminal/printable.ts'
 import {
   checkRoles,
+  docsOf,
   type EchoesOptions,
   findEcho,
   mirror,
@@ -68,6 +69,7 @@ export async function surfaceFor(project: Project, roles: string[], options: Ech
     task,
     roles: roles.length > 0 ? roles : echoes.roles(),
     limit: options.limit,
+    solutions: docsOf(project, options),
     ...(workflow ? { workflow } : {}),
   })
   const known = echoes.roles()
@@ -75,15 +77,18 @@ export async function surfaceFor(project: Project, roles: string[], options: Ech
   // A role that has learned nothing yet is no mistake: what the team knows is shown all the same.
   for (const role of roles.filter((each) => !known.includes(each)))
     io.err(`recall: there is no role ${printable(role)} yet\n`)
+  for (const problem of found.problems) io.err(`recall: ${printable(problem)}\n`)
   const entries = found.echoes.map(({ role, echo }) => ({
     role,
     id: echo.id,
     entry: withSafeEvidence(echo.entry).entry,
   }))
-  print(io, options.json, { task, echoes: entries, text: found.text }, () =>
+  const solutions = found.solutions.map(({ path, remembrance }) => ({ path, ...remembrance }))
+  print(io, options.json, { task, echoes: entries, solutions, text: found.text }, () =>
     found.text === '' ? '' : `${found.text}\n`,
   )
   // What is printed goes into an agent's context, and this is nothing for it.
-  if (entries.length === 0 && !options.json) io.err('recall: no echo fits the task\n')
-  return entries.length > 0 ? exitCodes.fine : exitCodes.no
+  const isEmpty = entries.length + solutions.length === 0
+  if (isEmpty && !options.json) io.err('recall: no echo fits the task\n')
+  return isEmpty ? exitCodes.no : exitCodes.fine
 }
