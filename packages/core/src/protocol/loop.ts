@@ -30,7 +30,8 @@ export interface Reflection {
   toolsUsed?: string[]
   /**
    * Keys of the long-term patterns and playbooks that were followed. Each records the outcome, or if it is plain
-   * text, is absent and has a `#`, or its schema takes no rate, the entry `statistic:<key>` does, with `:` in place of `#`.
+   * text, is absent and has a `#`, or its schema takes no rate, the entry `statistic:<key>` does, with `:` in place of
+   * `#`.
    */
   patternsUsed?: string[]
   /** Rounds that the action took. Default 1. */
@@ -224,8 +225,9 @@ async function keepEpisode(memory: MemoryManager, finished: Finished): Promise<E
 }
 
 /**
- * Records an outcome in the pattern, or beside it where that cannot hold a rate: a text, such as a section that a person
- * wrote, a key that ends as that of a section, also where there is none yet, or a value whose schema takes no rate.
+ * Records an outcome in the pattern, or beside it where that cannot hold a rate: a text, such as a section that a
+ * person wrote, a key that ends as that of a section, also where there is none yet, or a value whose schema takes no
+ * rate.
  */
 async function recordPattern(memory: MemoryManager, pattern: string, outcome: Outcome): Promise<void> {
   const [known] = (await memory.batchRead('long-term', [pattern])).values()

@@ -20,8 +20,8 @@ const scoreOf: Record<Outcome, number> = { success: 1, partial: 0.5, failure: 0 
  * `successRate` and `uses`, which filters can use; an absent key becomes a `statistic`. Concurrent outcomes of
  * several processes are all counted. A rate that the value came with, without `uses`, counts as one outcome.
  *
- * @throws MemoryError INVALID_INPUT for an outcome that is none, and when the value is not an object, or its schema drops
- * what it does not name, and so cannot hold a rate; CONFLICT when others write the entry all the time
+ * @throws MemoryError INVALID_INPUT for an outcome that is none, and when the value is not an object, or its schema
+ * drops what it does not name, and so cannot hold a rate; CONFLICT when others write the entry all the time
  */
 export async function recordOutcome(
   memory: MemoryManager,

@@ -1,7 +1,8 @@
 /**
- * Milliseconds since the epoch of a time in a text: a day as ISO 8601 writes it, or with the name of its month, alone or
- * with a time; of a month or year of ISO 8601, its beginning. A time that names no zone is one of UTC: as local time, the
- * same file would say something else on every machine, and nothing at all in the hour that the summer time leaves out.
+ * Milliseconds since the epoch of a time in a text: a day as ISO 8601 writes it, or with the name of its month, alone
+ * or with a time; of a month or year of ISO 8601, its beginning. A time that names no zone is one of UTC: as local
+ * time, the same file would say something else on every machine, and nothing at all in the hour that the summer time
+ * leaves out.
  *
  * @returns `NaN` when the text is not a time, its day does not exist, or numbers alone leave open which is the month
  */
@@ -26,7 +27,7 @@ const year = String.raw`(?<year>\d{4})`
 const weekday = '(?:(?:mon|tue|tues|wed|wednes|thu|thurs|fri|sat|satur|sun)(?:day)?,? +)?'
 const rest = `(?:,? +${clock}${zone})?`
 
-/** A year or its month; year, month, day; day, month, year; month, day, year, between them the time where programs of C print it. */
+/** A year or its month; year, month, day; day, month, year; month, day, year, with the time inside as C has it. */
 const forms = [
   String.raw`(?<year>[+-]\d{6}|\d{4})(?:-(?<month>\d\d))?`,
   String.raw`(?<year>[+-]\d{6}|\d{4})(?<gap>[-/])(?<month>\d\d?)\k<gap>${date}(?:(?:t|,? +)${clock}${zone})?`,

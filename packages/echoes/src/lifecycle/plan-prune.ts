@@ -89,7 +89,7 @@ interface Ranked {
   score: EchoScore
 }
 
-/** The entries of a layer, the least useful first, of equal ones the longest unreferenced, then that which stands first. */
+/** The entries of a layer, the least useful first, of equal ones the longest unreferenced, then as they stand. */
 const ranked = ({ echoes }: Pick<RoleMemory, 'echoes'>, layer: EchoLayer, now: number): Ranked[] =>
   echoes
     .filter(({ entry }) => entry.layer === layer)

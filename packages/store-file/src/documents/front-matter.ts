@@ -145,8 +145,8 @@ const yamlStyle = {
 const notYaml = 'front matter is not YAML'
 
 /**
- * Whether a problem of front matter, such as an unfinished merge, hides what the file says. One that was never closed, or
- * that is no list of fields, may be lines between rules in a text of its own.
+ * Whether a problem of front matter, such as an unfinished merge, hides what the file says. One that was never closed,
+ * or that is no list of fields, may be lines between rules in a text of its own.
  */
 export const isDamaged = (problem: string): boolean => problem.startsWith(notYaml)
 
