@@ -122,7 +122,12 @@ export async function quarantineAgent(hub: Hub, id: string, decision: Decision):
       await noteDecision(transaction, id, 'agent put in quarantine', decision, clock())
       await transaction
         .update(agents)
-        .set({ disabledAt: new Date(clock()), trustLevel: 0, quarantines: oneMore })
+        // One that was interrupted, and is repeated, counts once.
+        .set({
+          disabledAt: sql`coalesce(${agents.disabledAt}, ${new Date(clock()).toISOString()}::timestamptz)`,
+          trustLevel: 0,
+          quarantines: sql`case when ${agents.disabledAt} is null then ${oneMore} else ${agents.quarantines} end`,
+        })
         .where(eq(agents.id, id))
     }),
   )
