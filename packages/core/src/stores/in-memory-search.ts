@@ -198,7 +198,7 @@ export function checkModel(
   if (!embedding) return
   if (asked.model !== null && embedding.model !== asked.model) {
     throw new MemoryError(
-      `'${key}' was embedded with ${embedding.model}, the query with ${asked.model}: re-embed the memory`,
+      `'${key}' was embedded with ${embedding.model}, the query with ${asked.model}: write the entries anew, all with one model`,
       MemoryErrorCode.CONFLICT,
       { scope, key },
     )

@@ -207,7 +207,7 @@ export async function checkModel(
   if (!other) return
   if (model !== null && other.model !== model) {
     throw new MemoryError(
-      `the memory was embedded with ${other.model}, the query with ${model}: re-embed the memory`,
+      `the memory was embedded with ${other.model}, the query with ${model}: move it with 'reembed' of @recall/store-postgres, or write its entries anew`,
       MemoryErrorCode.CONFLICT,
       { scope: query.scope },
     )
