@@ -174,6 +174,7 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
       return true
     }),
   )
-  if (isKept && links.some(({ isLater }) => isLater)) await freeCopiesOfCopies(hub, sql`o.id = ${id}::uuid`)
+  if (isKept && links.some(({ isLater }) => isLater))
+    await freeCopiesOfCopies(hub, { on: 'o', condition: sql`o.id = ${id}::uuid` })
   return isKept
 }

@@ -8,7 +8,7 @@ import { isNamed } from '../short-id.ts'
 import { callReferring, changeMemories, refersToDeleted, rowsAtOnce } from '../trust/change-memories.ts'
 import { countedCitations } from '../trust/counted.ts'
 import { type Decision, noteDecision } from '../trust/decisions.ts'
-import { copiesOf, otherOriginal, repeatsOnly } from '../trust/freed-copies.ts'
+import { copiesOf, otherOriginal, repeating, repeatsOnly } from '../trust/freed-copies.ts'
 import { isHidden } from '../trust/originals.ts'
 import { wordsDigest } from './words-digest.ts'
 
@@ -168,7 +168,10 @@ async function removeMemory(
     .update(memories)
     .set({ duplicateOf: otherOriginal(hub, gone) })
     .where(copiesOf(gone))
-  await transaction.update(memories).set({ quality: 0 }).where(repeatsOnly(hub, gone))
+  await transaction
+    .update(memories)
+    .set({ quality: 0 })
+    .where(sql`id = any(array(${repeating(hub, gone)})) and ${repeatsOnly(hub, gone)}`)
   const wasHidden = locked !== undefined && locked.quality <= -2
   const isCited = (await transaction.$count(citations, eq(citations.memoryId, id))) > 0
   if (isCited || (wasHidden && !(await isDisabled(transaction, authorId)))) {

@@ -88,19 +88,22 @@ export const otherOriginal = ({ config }: Pick<Hub, 'config'>, gone: SQL): SQL =
   order by other.created_at, other.id limit 1
 )`
 
+/** Selects the ids of memories that repeat withdrawn ones. */
+export const repeating = ({ config }: Pick<Hub, 'config'>, gone: SQL): SQL => sql`
+  select l.memory_id from memory_links l
+  where l.related_id in (${gone}) and l.similarity >= ${config.thresholds.autoDuplicate}::real`
+
 /**
- * Condition on `memories`: of low signal, a copy of withdrawn ones and of nothing else. As a new memory it would be no
- * low signal, so without them it is none either.
+ * Condition on `memories`, to be asked only of some that repeat withdrawn ones: of low signal, a copy of these and of
+ * nothing else. As a new memory it would be no low signal, so without them it is none either.
  *
  * @param gone selects the ids of the withdrawn memories
  */
 export const repeatsOnly = ({ config }: Pick<Hub, 'config'>, gone: SQL): SQL => sql`
   memories.quality = -1 and memories.deleted_at is null
   and memories.agent_id in (select a.id from agents a where a.trust_level > 0)
-  and memories.id in (
-    select l.memory_id from memory_links l
-    where l.related_id in (${gone}) and l.similarity >= ${config.thresholds.autoDuplicate}::real
-  )
+  -- Looked for once: the planner, which cannot know how many there are, would look through them for each.
+  and (memories.id in (${repeating({ config }, gone)})) is true
   and (memories.duplicate_of is null or memories.duplicate_of in (${gone}))
   and ${otherOriginal({ config }, gone)} is null
   and (

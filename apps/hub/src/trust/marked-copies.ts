@@ -24,13 +24,30 @@ export const standingFor = ({ config }: Pick<Hub, 'config'>, among: SQL): SQL =>
   order by other.created_at, other.id limit 1
 )`
 
+/** A condition on one of two linked memories: the later one `m` or the earlier one `o`. */
+interface Side {
+  on: 'm' | 'o'
+  condition: SQL
+}
+
+/**
+ * SQL for the links `l` with both their memories, from the side that is known: the planner, which cannot know how many
+ * there are, would pair each memory with each.
+ */
+const linkedFrom = ({ on }: Side): SQL =>
+  on === 'm'
+    ? sql`memories m join memory_links l on l.memory_id = m.id
+      cross join lateral (select * from memories where id = l.related_id offset 0) as o`
+    : sql`memories o join memory_links l on l.related_id = o.id
+      cross join lateral (select * from memories where id = l.memory_id offset 0) as m`
+
 /**
  * Marks what counts by itself beside an earlier memory that says the same: as its copy it was freed while that was
  * withdrawn, or the two were written at the same moment.
  *
- * @param among condition on the later one `m`, the earlier one `o` and the link `l` between them
+ * @param among which of them
  */
-export async function markCopies(hub: Hub, among: SQL): Promise<void> {
+export async function markCopies(hub: Hub, among: Side): Promise<void> {
   const isCopy = sql`l.similarity >= ${hub.config.thresholds.autoDuplicate}::real`
   const original = sql`
     select o.id from memory_links l join memories o on o.id = l.related_id
@@ -39,13 +56,14 @@ export async function markCopies(hub: Hub, among: SQL): Promise<void> {
     order by o.created_at, o.id limit 1`
   // All in one join: the planner would look for the original of each memory that there is.
   const copies = sql`
-    select m.id from memory_links l join memories m on m.id = l.memory_id join memories o on o.id = l.related_id
+    select m.id from ${linkedFrom(among)}
     where ${isCopy} and ${stands('m')} and ${stands('o')} and ${mayBeOriginal('o', 'm')}
-      and (o.created_at, o.id) < (m.created_at, m.id) and ${among}`
+      and (o.created_at, o.id) < (m.created_at, m.id) and ${among.condition}`
   await changeMemories(
     hub,
     sql`duplicate_of = (${original}), quality = -1`,
-    sql`${stands('memories')} and id in (${copies})`,
+    // Selected once, and not for each memory: the planner cannot know how many there are.
+    sql`${stands('memories')} and id = any(array(${copies}))`,
   )
   await freeCopiesOfCopies(hub, among)
 }
@@ -55,12 +73,12 @@ export async function markCopies(hub: Hub, among: SQL): Promise<void> {
  *
  * @param among as for `markCopies`
  */
-export async function freeCopiesOfCopies(hub: Hub, among: SQL): Promise<void> {
+export async function freeCopiesOfCopies(hub: Hub, among: Side): Promise<void> {
   await freeCopies(
     hub,
     sql`
-      select m.id from memory_links l join memories m on m.id = l.memory_id join memories o on o.id = l.related_id
-      where m.duplicate_of is not null and ${among}
+      select m.id from ${linkedFrom(among)}
+      where m.duplicate_of is not null and ${among.condition}
         and exists (select from memories copy where copy.duplicate_of = m.id)`,
   )
 }
@@ -83,7 +101,7 @@ export async function markTwins(hub: Hub): Promise<void> {
         join unnest(ids) with ordinality as earlier (id, place) on earlier.place < later.place
       on conflict do nothing`),
   )
-  await markCopies(hub, isRecent('m'))
+  await markCopies(hub, { on: 'm', condition: isRecent('m') })
 }
 
 /** Whether a memory is no copy, and neither deleted nor in quarantine. */

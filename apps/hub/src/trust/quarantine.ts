@@ -80,7 +80,7 @@ export async function restoreMemory(hub: Hub, id: string, decision: Decision): P
       return memory.id
     }),
   )
-  await markCopies(hub, sql`o.id = ${restored}::uuid`)
+  await markCopies(hub, { on: 'o', condition: sql`o.id = ${restored}::uuid` })
   // What its author repeated stayed a copy of it while it was in quarantine.
   await freeCopies(hub, sql`select id from memories where id = ${restored}::uuid and deleted_at is not null`)
 }
@@ -170,7 +170,7 @@ async function showAgain(hub: Hub, agentId: string): Promise<void> {
     sql`${own} and duplicate_of is null and deleted_at is null and ${standing} is not null`,
   )
   await hub.call(() => linkCopies(hub.database, sql`${own} and duplicate_of is not null`))
-  await markCopies(hub, sql`o.agent_id = ${agentId}::uuid`)
+  await markCopies(hub, { on: 'o', condition: sql`o.agent_id = ${agentId}::uuid` })
 }
 
 /** @returns `false`, without a change, when memories of the agent are hidden: its quarantine is still under way */
