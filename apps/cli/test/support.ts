@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -176,3 +176,18 @@ export const memoriesOf = async (shell: Shell): Promise<unknown[]> =>
       const { key, scope, type, tags, value } = JSON.parse(line) as Record<string, unknown>
       return { key, scope, type, tags, value }
     })
+
+/** A person's home with some agents in it; the memory is where it is by default. */
+export function createHome(answer: string | null = null) {
+  const home = temporaryFolder()
+  mkdirSync(join(home, '.claude'))
+  mkdirSync(join(home, '.codex'))
+  writeFileSync(join(home, '.claude/settings.json'), '{ "model": "opus" } // mine\n')
+  return createShell(home, answer, { RECALL_ROOT: undefined })
+}
+
+/** Paths of the files in a folder and in the folders below. */
+export const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() ? join(entry.parentPath, entry.name) : [],
+  )
