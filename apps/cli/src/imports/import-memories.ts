@@ -99,7 +99,8 @@ export function createMemoryImporter(
         written.push(present.has(key) ? { ...entry, updatedAt: now, accessedAt: now } : entry)
       }
     }
-    await store.commit(written.map((put) => ({ put, options: { overwrite: true, now } })))
+    if (written.length > 0)
+      await store.commit(written.map((put) => ({ put, options: { overwrite: true, now } })))
     for (const { key, value } of written) journal.add(key, hashOf(value))
     outcome.written += written.length
   }
