@@ -7,12 +7,17 @@ function shannonEntropy(text: string): number {
   return bits
 }
 
+/** A full path: the folders that machines have at their root. */
+const absolutePath =
+  /^\/(?:Users|Volumes|app|builds?|data|dev|etc|home|media|mnt|opt|private|proc|root|run|srv|tmp|usr|var|work(?:spaces?)?)\//
+
 /**
  * Whether a run of characters looks like a generated key. Hex digests, UUIDs, paths, identifiers and
- * anything longer than a key (an embedded image, say) do not.
+ * anything longer than a key (an embedded image, say) do not. In a full path a key is one part of it.
  */
 export function looksGenerated(run: string): boolean {
   if (run.length < 20 || run.length > 256) return false
+  if (absolutePath.test(run)) return run.split('/').some(looksGenerated)
   if (!/[a-z]/.test(run) || !/[A-Z]/.test(run) || !/\d/.test(run)) return false
   if (/^[0-9a-f-]+$/i.test(run) || /^sha\d{1,3}-/.test(run) || looksLikeName(run)) return false
   return shannonEntropy(run) > 4 && partLength(run) < 2.8

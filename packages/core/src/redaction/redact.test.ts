@@ -146,6 +146,19 @@ describe('redactText', () => {
     expect(redactText(`/srv/${key}/x`).text).toBe('/srv/[redacted:aws-key-id]/x')
   })
 
+  it.each([
+    'eve stays: /dev/shm/run-ci-I5j1As/a folder/findings.md',
+    'TMPDIR=/var/folders/v9/p7k3d_2x5qj1wz8c4rn6tm0h0000gn/T/',
+    'cwd: /tmp/Xy7Qp2/aB3dE9/Zk4mN8',
+  ])('keeps the folders that programs make for a while: %s', (text) => {
+    expect(redactText(text).text).toBe(text)
+  })
+
+  it('finds a key that nobody knows the shape of in a path', () => {
+    const key = fill(32)
+    expect(redactText(`url: /srv/hooks/${key}/x`).text).not.toContain(key)
+  })
+
   it('counts every secret by its kind', () => {
     const text = `gh${'p_'}${fill(36)} and gh${'o_'}${fill(36)}, password=hunter22`
     expect(redactText(text).counts).toEqual({ github: 2, password: 1 })
