@@ -112,15 +112,20 @@ describe.each(engines)('the hub on %s', (_, open) => {
     })
   })
 
-  it('4.4 an agent that nobody trusts yet may search and read as the specification has it for all', async () => {
+  it.each([
+    { tier: 0, write: '"minute";q=1;w=60, "day";q=2;w=86400', search: 30, read: 60 },
+    { tier: 1, write: '"minute";q=5;w=60, "day";q=50;w=86400', search: 120, read: 300 },
+    { tier: 2, write: '"minute";q=10;w=60, "day";q=200;w=86400', search: 120, read: 300 },
+  ] as const)('4.4 tier $tier has limits of its own', async ({ tier, write, search, read }) => {
     const strict = await openHub(database(), {}, { clock: () => now })
-    const ada = await strict.agent('ada')
-    const policyOf = async (path: string): Promise<string | null> => {
-      const answer = await strict.request('GET', `/api/v1/${path}`, { key: ada.key })
+    const ada = await strict.agent('ada', tier)
+    const policyOf = async (method: string, path: string, body?: object): Promise<string | null> => {
+      const answer = await strict.request(method, `/api/v1/${path}`, { key: ada.key, ...(body && { body }) })
       return answer.headers.get('RateLimit-Policy')
     }
-    expect(await policyOf('memory/search?q=redis+pool')).toBe('"minute";q=60;w=60')
-    expect(await policyOf('memory/RCL-YGDQJYXD')).toBe('"minute";q=300;w=60')
+    expect(await policyOf('POST', 'memory', { content: lesson('redis'), tags })).toBe(write)
+    expect(await policyOf('GET', 'memory/search?q=redis+pool')).toBe(`"minute";q=${search};w=60`)
+    expect(await policyOf('GET', 'memory/RCL-YGDQJYXD')).toBe(`"minute";q=${read};w=60`)
   })
 
   it('4.4 asking who one is, getting another key and repeating a request are limited as reads', async () => {
