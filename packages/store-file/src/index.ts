@@ -11,7 +11,7 @@ export { readBeginning, readText, type TextFile } from './files/read-text.ts'
 export { writeInternal } from './internal-files.ts'
 export { layoutOf, layoutsOf } from './layout/find-layout.ts'
 export { type Layout, layouts } from './layout/layout.ts'
-export { layoutFile } from './layout/layout-file.ts'
+export { layoutFile, type OwnLayout, readLayoutFile } from './layout/layout-file.ts'
 export {
   type FileMemoryOptions,
   type FileStoreSettings,

@@ -39,6 +39,19 @@ it('keeps the stamp of each of thousands of files with its name', () => {
   )
 })
 
+it('sums up files so that a new name or an exchange of two names shows', () => {
+  const [one, other] = [stampOfNumber(1), stampOfNumber(2)]
+  const sumOf = (...files: [string, FileStamp][]): number => {
+    const list = createStampList()
+    for (const [name, each] of files) list.add(name, each)
+    return list.sum()
+  }
+  const sum = sumOf(['a.md', one], ['b.md', other])
+  expect(sumOf(['b.md', other], ['a.md', one])).toBe(sum)
+  expect(sumOf(['a.md', one], ['c.md', other])).not.toBe(sum)
+  expect(sumOf(['b.md', one], ['a.md', other])).not.toBe(sum)
+})
+
 describe('what is remembered of a file or folder', () => {
   const step = Date.UTC(2026, 10, 27)
   const stampAt = (modified: number, changed: number): FileStamp => ({ size: 7, modified, changed, inode: 1 })

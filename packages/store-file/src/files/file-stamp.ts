@@ -73,24 +73,28 @@ export function isUnchanged(fileSystem: FileSystem, path: string, before: FileSt
   return before && now ? sameStamp(before, now) : before === now
 }
 
-const words = new Uint32Array(8)
-const floats = new Float64Array(words.buffer)
+const floats = new Float64Array(5)
+const words = new Uint32Array(floats.buffer)
 
-/** Sums of mixed stamps are kept below this, so that they stay exact. */
+/** Sums of mixed files are kept below this, so that they stay exact. */
 export const stampModulus = 2 ** 50
 
 /**
- * A number below 2^42 for a stamp. The sum over a folder's files (modulo `stampModulus`) tells whether any of
- * them changed without looking each one up; it is kept up to date by adding and subtracting.
+ * A number below 2^42 for a file. The sum over a folder's files (modulo `stampModulus`) tells whether any of
+ * them changed without looking each one up; it is kept up to date by adding and subtracting. The name counts: on some
+ * disks a new one leaves a file all its times.
  */
-export function mixStamp({ size, modified, changed, inode }: FileStamp): number {
+export function mixFile(name: string, { size, modified, changed, inode }: FileStamp): number {
   floats[0] = size
   floats[1] = modified
   floats[2] = changed
   floats[3] = inode
+  let letters = 0
+  for (let i = 0; i < name.length; i++) letters = Math.imul(letters ^ name.charCodeAt(i), 0x01000193) >>> 0
+  floats[4] = letters
   let high = 0x9e3779b9
   let low = 0x85ebca6b
-  for (let i = 0; i < 8; i++) {
+  for (let i = 0; i < 10; i++) {
     const word = words[i] as number
     high = Math.imul(high ^ word, 0xcc9e2d51)
     high ^= high >>> 15
@@ -141,12 +145,12 @@ export function createStampList() {
       page[at + 3] = stamp.inode
       lastNames.push(name)
       count++
-      sum = (sum + mixStamp(stamp)) % stampModulus
+      sum = (sum + mixFile(name, stamp)) % stampModulus
     },
 
     count: (): number => count,
 
-    /** Sum of the mixed stamps, to compare with the one that the index has for the folder. */
+    /** Sum of the mixed files, to compare with the one that the index has for the folder. */
     sum: (): number => sum,
 
     /**

@@ -7,6 +7,7 @@ import type { Layout } from './layout.ts'
 /** In the root: says which layout it has, and what lies elsewhere than usual. */
 export const layoutFile = '.recall-echo.json'
 
+/** What the file says; a place that it does not name lies where the layout has it. */
 export interface OwnLayout {
   layout?: Layout['name']
   paths: Partial<Pick<Layout, 'window' | 'archiveIndex' | 'archives'>>
@@ -16,6 +17,8 @@ export interface OwnLayout {
 const places = { ephemeral: 'window', archive: 'archiveIndex', conversations: 'archives' } as const
 
 /**
+ * What the own file of a root says of its layout; nothing where there is none.
+ *
  * Checked by hand: every command reads it, also those that are too short to load a validator.
  *
  * @throws MemoryError INVALID_INPUT when the file is not valid, because a guess would write where nobody looks

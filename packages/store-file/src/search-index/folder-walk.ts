@@ -36,12 +36,10 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
     }
     const { listed, unfinished } = list(path, source)
     for (const name of unfinished) sweepTemporary(path, name)
-    // The sum knows no names: where a new name leaves a file its change time, only the folder tells of it.
-    const inStep =
-      state?.modified === modified && state.count === listed.count() && state.sum === listed.sum()
-    if (inStep) return listed.count()
+    const inStep = state !== undefined && state.count === listed.count() && state.sum === listed.sum()
+    if (inStep && state.modified === modified) return listed.count()
     const { id } = index.transaction(() => index.folder(source.path))
-    indexChanges(index, source, id, listed.differences(index.stamps(id)), progress)
+    if (!inStep) indexChanges(index, source, id, listed.differences(index.stamps(id)), progress)
     index.transaction(() => index.folderModified(id, lastingTime(modified, begun)))
     return listed.count()
   }

@@ -2,7 +2,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { type MemoryScope, memoryScopes } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type FileStamp, mixStamp, stampModulus } from '../files/file-stamp.ts'
+import { type FileStamp, mixFile, stampModulus } from '../files/file-stamp.ts'
 import { layouts } from '../layout/layout.ts'
 import type { LocatedEntry } from '../layout/sources.ts'
 import type { Database } from '../sqlite/driver.ts'
@@ -80,8 +80,8 @@ it('knows how many entries each place holds, how large they are, and what the fi
       }
       const files = database
         .prepare('SELECT DISTINCT name, size, modified, changed, inode FROM documents')
-        .all() as unknown as FileStamp[]
-      const sum = files.reduce((all, each) => (all + mixStamp(each)) % stampModulus, 0)
+        .all() as unknown as (FileStamp & { name: string })[]
+      const sum = files.reduce((all, each) => (all + mixFile(each.name, each)) % stampModulus, 0)
       expect(index.knownFolder('memory')).toMatchObject({ count: files.length, sum })
       database.close()
     }),

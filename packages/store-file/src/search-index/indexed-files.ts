@@ -1,5 +1,5 @@
 import { contentHash } from '../files/digest.ts'
-import { type FileStamp, mixStamp, neverRead, stampModulus } from '../files/file-stamp.ts'
+import { type FileStamp, mixFile, neverRead, stampModulus } from '../files/file-stamp.ts'
 import type { Layout } from '../layout/layout.ts'
 import type { Database, Statement } from '../sqlite/driver.ts'
 import { createClaims, type IndexedKey, type NamedFile } from './claims.ts'
@@ -96,7 +96,8 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       const known = fileRows(file.folder, file.name)
       const hash = contentHash(file.bytes)
       const [first] = known
-      sums.addToFolder(file.folder, first ? 0 : 1, mixStamp(file.stamp) - (first ? mixStamp(first) : 0))
+      const before = first ? mixFile(file.name, first) : 0
+      sums.addToFolder(file.folder, first ? 0 : 1, mixFile(file.name, file.stamp) - before)
       if (first && Buffer.compare(first.hash, hash) === 0) {
         const { size, modified, changed, inode } = file.stamp
         sql(
@@ -124,7 +125,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       const known = fileRows(folder, name)
       const [first] = known
       if (!first) return []
-      sums.addToFolder(folder, -1, stampModulus - mixStamp(first))
+      sums.addToFolder(folder, -1, stampModulus - mixFile(name, first))
       for (const row of known) documents.remove(row)
       return known.flatMap((row) => claims.waitingFor(name, row))
     },
