@@ -1,6 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { defaultFileSystem, type Layout, layoutFile, layoutOf, layouts, readText } from '@recall/store-file'
+import {
+  defaultFileSystem,
+  type Layout,
+  layoutFile,
+  layoutOf,
+  layouts,
+  readLayoutFile,
+} from '@recall/store-file'
 import { UsageError } from '../exit-codes.ts'
 
 /**
@@ -13,7 +20,7 @@ import { UsageError } from '../exit-codes.ts'
 export function layoutToUse(root: string, name?: Layout['name']): Layout {
   const named = layoutOf(defaultFileSystem, root, name)
   if (name === undefined) return named
-  const { layout, paths = {} } = saidIn(root)
+  const { layout, paths } = readLayoutFile(defaultFileSystem, root)
   if (layout === name) return named
   if (layout !== undefined) {
     throw new UsageError(
@@ -26,12 +33,6 @@ export function layoutToUse(root: string, name?: Layout['name']): Layout {
   throw new UsageError(
     `${root} holds a memory in the ${other} layout: leave out --layout, or name the ${name} layout in its ${layoutFile}`,
   )
-}
-
-/** What a root's own file says, which was found to be valid. */
-function saidIn(root: string): { layout?: Layout['name']; paths?: Record<string, string> } {
-  const file = readText(defaultFileSystem, join(root, layoutFile))
-  return file === null ? {} : JSON.parse(file.content.replace(/^\ufeff/, ''))
 }
 
 /** What lies at a place that was chosen tells no layout. */
