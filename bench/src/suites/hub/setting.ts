@@ -25,11 +25,13 @@ export const connections = 10
 export const warmUps = 1000
 /** Agents by the share of all memories that they own: the filters of the measurement. */
 const shares = { sixteenth: 1 / 16, thousandth: 1 / 1000 }
-const agentIds = ['reader', 'sixteenth', 'thousandth', 'others'].map(
-  (_, i) => `00000000-0000-4000-8000-00000000000${i}`,
+/** The authors of all other memories: so many that the limit on those of one author hardly ever applies. */
+const otherAuthors = 1000
+const agentIds = Array.from(
+  { length: 3 + otherAuthors },
+  (_, i) => `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`,
 )
 export const [readerId, sixteenthId, thousandthId] = agentIds as [string, string, string]
-const othersId = agentIds[3] as string
 
 export const literalOf = (name: string): string => JSON.stringify([...clusteredVector(name)])
 export const queryName = (i: number): string => `query ${i}`
@@ -37,19 +39,21 @@ export const queryName = (i: number): string => `query ${i}`
 export const searchPath = (i: number): string =>
   `/api/v1/memory/search?limit=10&q=${encodeURIComponent(queryName(i))}`
 
-/** All memories in one stream; an agent that reads them, and three that wrote them. */
+/** All memories in one stream; an agent that reads them, and those that wrote them. */
 export async function fill(sql: Sql, size: number): Promise<void> {
   const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
-  for (const [i, id] of agentIds.entries()) {
-    await sql`insert into agents (id, name, api_key_hash, trust_level)
-      values (${id}, 'load', ${hashOf(i === 0 ? key : `no key ${i}`)}, 1)`
+  const agents = agentIds.map((id, i) => ({
+    id,
+    name: 'load',
+    api_key_hash: hashOf(i === 0 ? key : `no key ${i}`),
+    trust_level: 1,
+  }))
+  await sql`insert into agents ${sql(agents)}`
+  const ownerOf = (i: number): string | undefined => {
+    if (i % (1 / shares.thousandth) === 1) return thousandthId
+    if (i % (1 / shares.sixteenth) === 0) return sixteenthId
+    return agentIds[3 + (i % otherAuthors)]
   }
-  const ownerOf = (i: number): string =>
-    i % (1 / shares.thousandth) === 1
-      ? thousandthId
-      : i % (1 / shares.sixteenth) === 0
-        ? sixteenthId
-        : othersId
   function* rows() {
     for (let i = 0; i < size; i++) {
       const content = `Memory ${i}. ${'What failed, why, and what helped. '.repeat(28)}`
