@@ -25,6 +25,32 @@ import { temporaryRoot } from './temporary-root.ts'
 vi.setConfig({ testTimeout: 300_000 })
 
 describe('what a person edits by hand', () => {
+  it('while several files are about to change stays, and so does what is written', async () => {
+    let save: (() => void) | undefined
+    const fileSystem: FileSystem = {
+      ...defaultFileSystem,
+      renameSync(from, to) {
+        defaultFileSystem.renameSync(from, to)
+        if (String(to).endsWith('journal.json')) save?.()
+      },
+    }
+    const { memory, at } = await open({ fileSystem })
+    await memory.write('long-term', 'MEMORY.md#people', 'Ada')
+    save = () => {
+      save = undefined
+      writeFileSync(at('MEMORY.md'), '## Mine\n\nby hand\n')
+    }
+    const batch = [
+      { key: 'MEMORY.md#people', value: 'Grace' },
+      { key: 'note', value: 'text' },
+    ]
+    await memory.batchWrite('long-term', batch)
+    expect(readFileSync(at('MEMORY.md'), 'utf8')).toBe('## Mine\n\nby hand\n\n## People\n\nGrace\n')
+    expect(await memory.read('long-term', 'note')).toBe('text')
+    expect(readdirSync(at('long-term'))).toEqual(['note.md'])
+    expect(readdirSync(at('.recall'))).not.toContain('journal.json')
+  })
+
   it('is what the next read and search return', async () => {
     const { memory, at } = await open()
     await memory.write('long-term', 'note', 'the harbour', { tags: ['old'] })

@@ -43,7 +43,7 @@ export const journalPath = (folder: string): string => join(folder, 'journal.jso
  * temporary names, then a journal says where they belong, then they are moved there. Before the journal
  * stands nothing has happened; after it, whoever comes next finishes the work. Call it under the lock.
  *
- * @param verify runs at the last moment at which the change can still be called off, by throwing
+ * @param verify calls the change off by throwing; runs before the journal stands, and again before the first move
  */
 export function applyChanges(
   fileSystem: FileSystem,
@@ -77,6 +77,14 @@ export function applyChanges(
     if (!fileSystem.existsSync(journalPath(folder))) {
       for (const path of unfinished.values()) orAbsent(() => fileSystem.unlinkSync(path))
     }
+    throw error
+  }
+  try {
+    // Making the journal durable took its time: what a person saved meanwhile stays, and nothing was moved yet.
+    verify()
+  } catch (error) {
+    removeFile(fileSystem, journalPath(folder))
+    for (const path of unfinished.values()) orAbsent(() => fileSystem.unlinkSync(path))
     throw error
   }
   const targets = changes.map(({ path }) => path)
