@@ -21,6 +21,7 @@ import { refuseLinks, shownPath } from './files/paths.ts'
 import { finishJournal, journalPath } from './files/transaction.ts'
 import { type Layout, placesOf } from './layout/layout.ts'
 import { specialPlace } from './layout/placement.ts'
+import { mayHold } from './layout/sources.ts'
 import { createLock } from './lock.ts'
 import { createPresence } from './presence.ts'
 import { createFileSearch, type LocatedHit, type LocateQuery } from './search/file-search.ts'
@@ -226,7 +227,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     recover()
     assertPresent()
     return index.query((current) => {
-      files.assertReadable(current, () => true)
+      files.assertReadable(current, ({ folder, name }) => mayHold(layout, folder, name, { scope, namespace }))
       const found: Address[] = []
       for (const row of current.list({ scope, namespace, tags, now: Number.NEGATIVE_INFINITY }, 'asc')) {
         if (updatedBefore !== undefined && row.updated >= updatedBefore) break

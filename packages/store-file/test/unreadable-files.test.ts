@@ -12,6 +12,16 @@ import { temporaryRoot } from './temporary-root.ts'
 // The machine may be busy with other tests.
 vi.setConfig({ testTimeout: 300_000 })
 
+/** A file that cannot be opened, for a reason that may pass. */
+const unreadable = (name: string, isBroken: () => boolean = () => true): FileSystem => ({
+  ...defaultFileSystem,
+  openSync(path, flags, mode) {
+    if (isBroken() && String(path).endsWith(name))
+      throw Object.assign(new Error('EMFILE'), { code: 'EMFILE' })
+    return defaultFileSystem.openSync(path, flags, mode)
+  },
+})
+
 describe('a file that cannot be read', () => {
   it('hides no other memory, is reported, is an error by key and is never rewritten', async () => {
     const { root, memory, at } = await open()
@@ -136,6 +146,17 @@ describe('a file that cannot be read', () => {
     await others.close()
   })
 
+  it('keeps nobody from clearing and archiving what it cannot hold', async () => {
+    const { memory, at } = await open({ fileSystem: unreadable('bad.md') })
+    await memory.write('working', 'step', 'the harbour')
+    await memory.write('long-term', 'note', 'the harbour')
+    writeFileSync(at('long-term/bad.md'), 'the lighthouse')
+    await memory.clear('working')
+    expect(await memory.read('working', 'step')).toBe(null)
+    await failure(memory.clear('long-term'), 'MEMORY_UNAVAILABLE')
+    expect(await memory.read('long-term', 'note')).toBe('the harbour')
+  })
+
   it.runIf(isPosix)('because it is a pipe is never waited for, and no empty file', async () => {
     const { memory, at } = await open()
     await memory.write('long-term', 'note', 'the harbour')
@@ -182,15 +203,7 @@ describe('a file that cannot be read', () => {
 
   it('for a reason that passes is found again by itself', async () => {
     let broken = true
-    const fileSystem: FileSystem = {
-      ...defaultFileSystem,
-      openSync(path, flags, mode) {
-        if (broken && String(path).endsWith('note.md'))
-          throw Object.assign(new Error('EMFILE'), { code: 'EMFILE' })
-        return defaultFileSystem.openSync(path, flags, mode)
-      },
-    }
-    const { memory, at } = await open({ fileSystem })
+    const { memory, at } = await open({ fileSystem: unreadable('note.md', () => broken) })
     mkdirSync(at('long-term'), { recursive: true })
     writeFileSync(at('long-term/note.md'), 'the harbour')
     expect(await keysOf(memory, 'harbour')).toEqual([])

@@ -96,8 +96,11 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
   }
 
   /** A file that cannot be read right now may be the very one that is wanted. */
-  const assertReadable = (current: SearchIndex, concerns: (name: string) => boolean): void => {
-    const unreadable = current.unreadable().find(({ name }) => concerns(name))
+  const assertReadable = (
+    current: SearchIndex,
+    concerns: (file: { folder: string; name: string }) => boolean,
+  ): void => {
+    const unreadable = current.unreadable().find(concerns)
     if (!unreadable) return
     const path = join(fromShown(root, unreadable.folder), unreadable.name)
     throw new MemoryError(unreadable.problem, MemoryErrorCode.UNAVAILABLE, { details: { path } })
@@ -110,7 +113,7 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
   const archivePath = (key: string): string | null => {
     const current = index.fresh()
     const row = current.byKey('episodic', defaultNamespace, key)
-    if (!row) assertReadable(current, (name) => archiveFile.test(name))
+    if (!row) assertReadable(current, ({ name }) => archiveFile.test(name))
     // Only archives have numbers.
     return row && row.number !== null ? pathOf(row) : null
   }
