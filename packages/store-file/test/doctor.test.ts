@@ -1,4 +1,13 @@
-import { constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { thisProcess } from '@recall/core/process'
 import { describe, expect, it, vi } from 'vitest'
@@ -254,6 +263,24 @@ describe('the doctor', () => {
       expect(problems).toHaveLength(12)
     }
     await memory.close()
+  })
+
+  it('names what a process of the same number left unfinished in another container', async () => {
+    const root = temporaryRoot()
+    const store = await openFileStore({ root })
+    mkdirSync(join(root, 'memory/long-term'), { recursive: true })
+    const ours = `.tmp-${process.pid}-${thisProcess().place}00`
+    const theirs = `.tmp-${process.pid}-ffffffff00`
+    for (const name of [ours, theirs]) {
+      const path = join(root, 'memory/long-term', name)
+      writeFileSync(path, 'unfinished')
+      utimesSync(path, 0, 0)
+    }
+    const found = checkUp(defaultFileSystem, store, { deep: false, fix: false })
+    const { message } = found.find(({ check }) => check === 'leftovers') ?? {}
+    expect(message).toContain(theirs)
+    expect(message).not.toContain(ours)
+    await store.close()
   })
 
   it('names what was never finished beside the window by its name in the root', async () => {

@@ -125,7 +125,8 @@ function dateAfter(fileSystem: FileSystem, descriptor: number, earlierMs: number
 /** Whether an unfinished file was left behind by a process that is gone. */
 export function isLeftover(fileSystem: FileSystem, folder: string, name: string): boolean {
   const [, pid, place = ''] = temporaryName.exec(name) ?? []
-  if (pid === undefined || Number(pid) === process.pid) return false
+  const isOwn = Number(pid) === process.pid && place === thisProcess().place
+  if (pid === undefined || isOwn) return false
   const written = (): number => statusOf(fileSystem, join(folder, name))?.mtimeMs ?? Date.now()
   return isGone({ pid: Number(pid), started: 0, place }, written)
 }
