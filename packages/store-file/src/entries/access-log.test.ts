@@ -59,6 +59,26 @@ it('counts for each entry that had the address, and has an expiry for each of it
   log.close()
 })
 
+it('keeps the expiry and the accesses of a version where one to an earlier version is counted late', async () => {
+  const log = createAccessLog(defaultFileSystem, await loadSqlite(), temporaryRoot(), () => {})
+  const count = (created: number, updated: number, at: number, expires: number): void =>
+    log.record([{ address, version: { created, updated }, expires }], at)
+  const read = (created: number, updated: number) => log.read(address, { created, updated })
+
+  count(1, 2, 900, 1900)
+  count(1, 1, 10, 1010)
+  expect(read(1, 2)).toEqual({ at: 900, count: 2, expires: 1900 })
+  count(5, 5, 950, 1950)
+  count(1, 2, 940, 1940)
+  expect(read(5, 5)).toEqual({ at: 950, count: 1, expires: 1950 })
+  // Times of a version that a person set back, or a file that came from a backup.
+  count(5, 4, 960, 1960)
+  expect(read(5, 4)).toEqual({ at: 960, count: 2, expires: 1960 })
+  count(3, 3, 970, 1970)
+  expect(read(3, 3)).toEqual({ at: 970, count: 1, expires: 1970 })
+  log.close()
+})
+
 it('begins with the accesses that a new entry brings along, unless it has some already', async () => {
   const log = createAccessLog(defaultFileSystem, await loadSqlite(), temporaryRoot(), () => {})
   const begin = (createdAt: number, accessCount: number): void =>

@@ -71,7 +71,10 @@ export function createAccessLog(
       return known?.updated === updated ? known.expires : null
     },
 
-    /** Counts one access for each entry. */
+    /**
+     * Counts one access for each entry. One to an earlier entry or version that is counted late, after a later access to
+     * what took its place, moves back neither the expiry of that nor its last access.
+     */
     record(
       accesses: readonly { address: Address; version: Version; expires: number | null }[],
       at: number,
@@ -80,10 +83,16 @@ export function createAccessLog(
         const statement = sql(
           `INSERT INTO access (scope, namespace, key, created, updated, at, count, expires) VALUES (?, ?, ?, ?, ?, ?, 1, ?)
          ON CONFLICT DO UPDATE SET at = CASE WHEN created = excluded.created THEN max(at, excluded.at) ELSE excluded.at END,
-           expires = CASE WHEN created = excluded.created AND updated = excluded.updated
-             THEN max(coalesce(expires, excluded.expires), excluded.expires) ELSE excluded.expires END,
-           updated = excluded.updated,
-           count = CASE WHEN created = excluded.created THEN count + 1 ELSE 1 END, created = excluded.created`,
+           expires = CASE
+             WHEN created = excluded.created AND updated = excluded.updated
+               THEN max(coalesce(expires, excluded.expires), excluded.expires)
+             WHEN created = excluded.created AND updated > excluded.updated AND at > excluded.at THEN expires
+             ELSE excluded.expires END,
+           updated = CASE
+             WHEN created = excluded.created AND at > excluded.at THEN max(updated, excluded.updated)
+             ELSE excluded.updated END,
+           count = CASE WHEN created = excluded.created THEN count + 1 ELSE 1 END, created = excluded.created
+         WHERE created <= excluded.created OR at <= excluded.at`,
         )
         together(database, () => {
           for (const { address, version, expires } of accesses) {
