@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openFileMemory } from '../src/open-file-memory.ts'
@@ -55,6 +55,22 @@ describe('the access counts', () => {
     const rows = database.prepare('SELECT key FROM access').all()
     database.close()
     expect(rows).toEqual([{ key: 'kept' }])
+    await memory.close()
+  })
+
+  it('are those of the entry that stands there now, also where they order and filter', async () => {
+    const { memory, at } = await openWithArchives(0)
+    await memory.write('long-term', 'MEMORY.md#people', 'Ada')
+    await memory.write('long-term', 'note', 'text')
+    for (let i = 0; i < 5; i++) await memory.read('long-term', 'MEMORY.md#people')
+    await memory.read('long-term', 'note')
+    writeFileSync(at('MEMORY.md'), '## people\n\nGrace\n')
+    utimesSync(at('MEMORY.md'), 1, 1)
+    const options = { sortBy: 'accessCount', touch: false } as const
+    const found = await memory.search('long-term', {}, options)
+    expect(found.map(({ key }) => key)).toEqual(['note', 'MEMORY.md#people'])
+    const often = { filters: { accessCount: { gte: 5 } } }
+    expect(await memory.search('long-term', often, options)).toEqual([])
     await memory.close()
   })
 

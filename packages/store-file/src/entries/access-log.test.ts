@@ -156,7 +156,9 @@ it('is not made by whoever counts nothing', async () => {
   log.record([{ address, version, expires: null }], 2)
   log.assertReadable()
   log.compact()
-  expect(log.all('long-term', 'default')).toEqual(new Map([['note', { key: 'note', at: 2, count: 1 }]]))
+  expect(log.all('long-term', 'default')).toEqual(
+    new Map([['note', { key: 'note', created: 1, at: 2, count: 1 }]]),
+  )
   log.close()
 })
 

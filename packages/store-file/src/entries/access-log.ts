@@ -103,13 +103,19 @@ export function createAccessLog(
       })
     },
 
-    /** Accesses of a scope, by key. */
-    all(scope: string, namespace: string): Map<string, { at: number; count: number }> {
+    /** Accesses of a scope, by key; they are those of the entry that was created then. */
+    all(scope: string, namespace: string): Map<string, Pick<Access, 'at' | 'count'> & { created: number }> {
       const rows = ifPresent(({ sql }) =>
-        sql('SELECT key, at, count FROM access WHERE scope = ? AND namespace = ?').all(scope, namespace),
+        sql('SELECT key, created, at, count FROM access WHERE scope = ? AND namespace = ?').all(
+          scope,
+          namespace,
+        ),
       )
       return new Map(
-        ((rows ?? []) as { key: string; at: number; count: number }[]).map((row) => [row.key, row]),
+        ((rows ?? []) as { key: string; created: number; at: number; count: number }[]).map((row) => [
+          row.key,
+          row,
+        ]),
       )
     },
 

@@ -24,7 +24,7 @@ export interface DocumentRow {
 }
 
 /** What ranking needs of a document; the rest is read only for the hits that are returned. */
-export type RankedDocument = Pick<DocumentRow, 'id' | 'key' | 'type' | 'updated' | 'units'>
+export type RankedDocument = Pick<DocumentRow, 'id' | 'key' | 'type' | 'created' | 'updated' | 'units'>
 
 /** A row with the hash of its file's content. */
 export type HashedRow = DocumentRow & { hash: Uint8Array }

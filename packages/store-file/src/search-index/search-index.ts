@@ -94,7 +94,7 @@ export function createSearchIndex(database: Database, layout: Layout) {
 
     /** The document that each unit belongs to, as far as ranking needs to know it. */
     documentsOfUnits(ids: readonly number[]): Map<number, RankedDocument> {
-      const columns = 'd.id, d.key, d.type, d.updated, d.units'
+      const columns = 'd.id, d.key, d.type, d.created, d.updated, d.units'
       const first = sql(
         `SELECT ${columns} FROM documents d WHERE d.id IN (SELECT value FROM json_each(?))`,
       ).all(JSON.stringify(ids)) as RankedDocument[]

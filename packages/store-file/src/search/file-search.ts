@@ -99,6 +99,7 @@ export function createFileSearch(options: FileSearchOptions) {
   }
 
   const noticed = new Set<string>()
+  const neverUsed = { at: 0, count: 0 }
 
   /**
    * A list that silently lacks an unreadable file would pass for complete, so it fails; a search by words or meaning
@@ -134,12 +135,13 @@ export function createFileSearch(options: FileSearchOptions) {
     const unread = current.unread()
     const hits = queries.flatMap((query) => {
       refuseUnread(unread, query)
-      let accesses: Map<string, { at: number; count: number }> | undefined
+      let accesses: ReturnType<typeof accessLog.all> | undefined
       const access: FileAccess = {
         value: (row) => read(row)?.value,
-        accesses: () => {
+        use({ key, created }) {
           accesses ??= accessLog.all(query.scope, query.namespace)
-          return accesses
+          const known = accesses.get(key)
+          return known?.created === created ? known : neverUsed
         },
       }
       const meaning =

@@ -26,7 +26,7 @@ const query: StoreQuery = {
   ...{ scope: 'long-term', namespace: 'default', text: words.join(' '), limit: 10, offset: 0, minScore: 0 },
   ...{ sortBy: 'relevance', sortOrder: 'desc', now: 0 },
 }
-const noFiles = { value: () => undefined, accesses: () => new Map() }
+const noFiles = { value: () => undefined, use: () => ({ at: 0, count: 0 }) }
 
 it('finds the strongest units, whichever words it looks for first', () => {
   fc.assert(

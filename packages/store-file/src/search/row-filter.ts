@@ -12,7 +12,8 @@ import { splitTags } from '../search-index/document-row.ts'
 /** What a filter needs from the files, asked only where the index cannot answer. */
 export interface FileAccess {
   value(row: DocumentRow): JsonValue | undefined
-  accesses(): Map<string, { at: number; count: number }>
+  /** When the entry was last read, 0 for never, and how often. */
+  use(row: Pick<DocumentRow, 'key' | 'created'>): { at: number; count: number }
 }
 
 export const isEverything = (filter: Filter | undefined): boolean =>
@@ -43,10 +44,10 @@ function rowMetadata(row: DocumentRow, fields: JsonValue, files: FileAccess) {
     createdAt: row.created,
     updatedAt: row.updated,
     get accessedAt() {
-      return Math.max(row.updated, files.accesses().get(row.key)?.at ?? 0)
+      return Math.max(row.updated, files.use(row).at)
     },
     get accessCount() {
-      return files.accesses().get(row.key)?.count ?? 0
+      return files.use(row).count
     },
     expiresAt: row.expires,
     get encrypted() {

@@ -107,12 +107,11 @@ function hitsOf({ text }: StoreQuery, ranked: readonly RankedUnit<RankedDocument
 
 function sortHits(hits: RankedHit[], { sortBy, sortOrder }: StoreQuery, files: FileAccess): RankedHit[] {
   const direction = sortOrder === 'asc' ? -1 : 1
-  const accesses = isByUse({ sortBy }) ? files.accesses() : undefined
   const measures: Record<StoreQuery['sortBy'], (hit: RankedHit) => number> = {
     relevance: ({ score }) => score,
     recency: ({ document }) => document.updated,
-    lastAccess: ({ document }) => Math.max(document.updated, accesses?.get(document.key)?.at ?? 0),
-    accessCount: ({ document }) => accesses?.get(document.key)?.count ?? 0,
+    lastAccess: ({ document }) => Math.max(document.updated, files.use(document).at),
+    accessCount: ({ document }) => files.use(document).count,
   }
   const measure = measures[sortBy]
   return hits.sort(
