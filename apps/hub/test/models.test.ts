@@ -75,16 +75,37 @@ describe.each(engines)('a hub whose memories are moved to another model on %s', 
     },
   )
 
-  it('says that the model refuses a text, and to say it in fewer words', async () => {
-    const embed = (texts: readonly string[]): Promise<Float32Array[]> => {
+  /** A model that takes no text of Redis. */
+  const choosyModel = (): Embedder => ({
+    ...named('first'),
+    embed(texts, mode) {
       const refusal = new MemoryError('the server answered 400', MemoryErrorCode.UNAVAILABLE, {
         details: { refusesText: true },
       })
       return texts.some((text) => text.includes('redis'))
         ? Promise.reject(refusal)
-        : named('first').embed(texts, 'document')
-    }
-    const choosy = await openHub(database(), noLimits, { embedder: { ...named('first'), embed } })
+        : named('first').embed(texts, mode)
+    },
+  })
+
+  it('counts what the model refuses as a read', async () => {
+    const choosy = await openHub(database(), {}, { embedder: choosyModel() })
+    const ada = await choosy.agent('ada')
+    const statusOf = async (subject: string) =>
+      (
+        await choosy.request('POST', '/api/v1/memory', {
+          key: ada.key,
+          body: { content: lesson(subject), tags },
+        })
+      ).status
+    expect([await statusOf('redis'), await statusOf('redis'), await statusOf('nginx')]).toEqual([
+      400, 400, 201,
+    ])
+    expect(await statusOf('nginx')).toBe(429)
+  })
+
+  it('says that the model refuses a text, and to say it in fewer words', async () => {
+    const choosy = await openHub(database(), noLimits, { embedder: choosyModel() })
     const ada = await choosy.agent('ada', 1)
     const save = (content: string) =>
       choosy.request('POST', '/api/v1/memory', { key: ada.key, body: { content, tags } })

@@ -30,8 +30,15 @@ const idempotencySchema = z.object({
     }),
 })
 
-/** Errors after which nothing was written and the hub is the cause: the request counts as a read. */
-const notWritten = new Set<MemoryErrorCode>([MemoryErrorCode.FORBIDDEN, MemoryErrorCode.UNAVAILABLE])
+/**
+ * Errors after which nothing was written, because the hub takes no writes, its model makes no vectors, or refuses this
+ * text: the request counts as a read.
+ */
+const notWritten = new Set<MemoryErrorCode>([
+  MemoryErrorCode.FORBIDDEN,
+  MemoryErrorCode.UNAVAILABLE,
+  MemoryErrorCode.INVALID_INPUT,
+])
 
 /** Routes for the memories that agents share. */
 export function memoryRoutes(hub: Hub) {
