@@ -150,6 +150,12 @@ describe.each(engines)('bodies that abuse the hub on %s', (_, open) => {
     expect(await statuses('POST', 'memory', { content: 1 })).toEqual([400, 400, 429])
     expect(await statuses('GET', 'memory/search')).toEqual([400, 400, 429])
     expect(await statuses('POST', 'private/working/put', '{')).toEqual([400, 400, 429])
+    const other = await strict.agent('bob')
+    const asAdministrator = async () =>
+      (await strict.request('GET', '/api/v1/admin/agents', { key: other.key })).status
+    expect([await asAdministrator(), await asAdministrator(), await asAdministrator()]).toEqual([
+      403, 403, 429,
+    ])
   })
 
   it.each(['latin1', 'utf16le'] as const)(

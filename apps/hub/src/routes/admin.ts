@@ -21,6 +21,7 @@ import {
 } from '../trust/quarantine.ts'
 import { newRoutes } from './app.ts'
 import { answers, jsonBody, keyed } from './describe.ts'
+import { counting } from './limit-agent.ts'
 import { agentIdSchema, reviewRoutes } from './review.ts'
 import { memoryIdSchema } from './schemas.ts'
 
@@ -40,6 +41,7 @@ const decisionBody = { ...jsonBody(decisionSchema), required: false }
 /** Routes for administrators, which are agents of the core tier. */
 export function adminRoutes(hub: Hub) {
   const routes = newRoutes()
+  routes.use('/admin/*', counting(hub, 'get'))
   routes.use('/admin/*', async (context, next) => {
     // What an administrator decides stays, so that the trust of a moment ago is not enough.
     const { tier } = await hub.auth.authenticate(context.req.header('Authorization'), { anew: true })
