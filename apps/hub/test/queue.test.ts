@@ -78,6 +78,19 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
     expect(lines).toEqual([{ level: 'warn', event: 'text refused', says }])
   })
 
+  it('goes on also where the model refuses all that was claimed together', async () => {
+    await fill()
+    const refusal = new MemoryError('refused', MemoryErrorCode.UNAVAILABLE, {
+      details: { refusesText: true },
+    })
+    let asked = 0
+    const embed: Embedder['embed'] = (texts, mode) =>
+      ++asked <= 20 ? Promise.reject(refusal) : fakeEmbedder().embed(texts, mode)
+    const hub = await started({ ...fakeEmbedder(), embed })
+    expect(await hub.maintain()).toMatchObject({ embedded: 20, waiting: 20 })
+    expect(lines).toHaveLength(20)
+  })
+
   it('logs what the provider answered', async () => {
     await fill()
     const why = 'the embedding server at http://localhost:11434/v1/embeddings answered 400'

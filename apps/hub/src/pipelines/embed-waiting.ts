@@ -27,22 +27,29 @@ const longestPause = 600
  * Embeds memories that were stored without a vector, and does the rest of what a write does. The rows are the queue:
  * any number of hubs may work on it, each row is claimed by one of them for a limited time, and a hub that dies loses
  * nothing. When the provider or the database does not answer, the run stops and logs it; a text that the model refuses
- * is left for later.
+ * is left for later, and where all claimed ones are refused, it claims others.
  *
  * @param stop ends the run after the memory that it is at; the others are free for other hubs at once
- * @returns how many memories got their vector
+ * @returns how many memories got their vector; 0 when nothing is left that can be tried now
  * @throws MemoryError for any other failure; the rows are tried again after their pause
  */
 export async function embedWaiting(hub: Hub, log: Log, stop?: AbortSignal): Promise<number> {
-  let done = 0
-  const rows = await claim(hub)
+  for (;;) {
+    const rows = await claim(hub)
+    const { embedded, isStopped } = await embedClaimed(hub, log, rows, stop)
+    if (embedded > 0 || isStopped || rows.length === 0) return embedded
+  }
+}
+
+async function embedClaimed(hub: Hub, log: Log, rows: Waiting[], stop?: AbortSignal) {
+  let embedded = 0
   for (const [i, waiting] of rows.entries()) {
     if (stop?.aborted) {
       await release(hub, rows.slice(i))
-      return done
+      return { embedded, isStopped: true }
     }
     try {
-      if (await embedOne(hub, waiting)) done++
+      if (await embedOne(hub, waiting)) embedded++
     } catch (error) {
       if (isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) {
         log({ level: 'warn', event: 'text refused', says: saidBy(error) })
@@ -66,10 +73,10 @@ export async function embedWaiting(hub: Hub, log: Log, stop?: AbortSignal): Prom
         code: error.code,
         says: saidBy(error),
       })
-      return done
+      return { embedded, isStopped: true }
     }
   }
-  return done
+  return { embedded, isStopped: false }
 }
 
 /** What the provider answered. */
