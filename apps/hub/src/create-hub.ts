@@ -5,7 +5,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed'
 import type { Redis } from 'ioredis'
 import type { Registry } from 'prom-client'
 import { createAuthenticator } from './access/authenticator.ts'
-import { guardHost, isLoopback, openToPages } from './access/guard-host.ts'
+import { guardHost, isLoopback, openToPages, urlOf } from './access/guard-host.ts'
 import { bearerOf, hashOfKey } from './access/keys.ts'
 import { networkOf } from './access/network-of.ts'
 import { createLimits } from './access/rate-limits.ts'
@@ -42,6 +42,8 @@ export interface HubDependencies {
   log?: Log
   /** The peer address of a request's connection, regardless of what a proxy claims. */
   remoteAddress?: (context: Context) => string | undefined
+  /** The port that is listened on, where the settings leave it open. */
+  port?: () => number
 }
 
 export interface RunningHub {
@@ -56,6 +58,8 @@ export interface RunningHub {
   embedWaiting(stop?: AbortSignal): Promise<number>
   /** What `/metrics` shows. */
   metrics: Registry
+  /** The URL under which agents reach the hub, without a slash at its end. */
+  home(): string
 }
 
 /**
@@ -91,6 +95,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     settled: () => hub.retrievals.settled(),
     embedWaiting: (stop) => embedWaiting(hub, log, stop),
     metrics: observer.registry,
+    home: hub.home,
   }
 }
 
@@ -101,7 +106,7 @@ const redisTimeoutMs = 50
 
 function compose(
   config: HubConfig,
-  { database, embedder, redis, clock = systemClock }: HubDependencies,
+  { database, embedder, redis, clock = systemClock, port = () => config.port }: HubDependencies,
   log: Log,
 ): Hub {
   const calls = createDatabaseCalls(config)
@@ -120,6 +125,7 @@ function compose(
         log({ level: 'warn', event: 'requests are counted by this process alone', name }),
     }),
     auth: createAuthenticator(database, calls),
+    home: () => config.publicUrl?.replace(/\/$/, '') ?? urlOf(config.host, port()),
   }
   return { ...parts, retrievals: createRetrievalLog(parts, log) }
 }

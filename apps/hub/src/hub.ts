@@ -14,6 +14,8 @@ export interface HubParts extends DatabaseCalls {
   clock: Clock
   limits: Limits
   auth: Authenticator
+  /** The URL under which agents reach the hub, without a slash at its end. */
+  home(): string
 }
 
 /** What a search returned, and to whom. */

@@ -46,9 +46,7 @@ async function serve(): Promise<void> {
   log({ level: 'info', event: 'opening the database', embedded: config.postgresUrl === undefined })
   const { serveHub } = await import('./serve.ts')
   const hub = await serveHub(config, log)
-  const { homeOf } = await import('./routes/skill.ts')
-  const home = config.publicUrl ? homeOf(config) : hub.url
-  print(`Recall hub on ${hub.url}: ${home}/skill.md says how agents use it\n`)
+  print(`Recall hub on ${hub.url}: ${hub.home}/skill.md says how agents use it\n`)
   let isStopping = false
   // Ctrl-C comes twice where npm passes it on as well: the second one must not cut off what the first one waits for.
   const stop = (): void => {

@@ -15,6 +15,8 @@ import { workOnQueue } from './work-on-queue.ts'
 
 export interface ListeningHub {
   url: string
+  /** The URL under which agents reach it, without a slash at its end. */
+  home: string
   /** Stops accepting requests, waits up to 10 seconds for those under way, and closes. */
   close(): Promise<void>
 }
@@ -48,9 +50,11 @@ export async function serveHub(
 ): Promise<ListeningHub> {
   const { close: closeDependencies, ...dependencies } = await openDependencies(config, log)
   try {
+    let port = config.port
     const hub = await createHub(config, {
       ...dependencies,
       log,
+      port: () => port,
       remoteAddress: (context) => getConnInfo(context).remote.address,
     })
     collectDefaultMetrics({ register: hub.metrics, prefix: 'recall_' })
@@ -62,9 +66,10 @@ export async function serveHub(
     const queue = config.embedAsync ? workOnQueue(hub, log) : undefined
     void loadModel(dependencies.embedder, log)
     const address = server.address()
-    const port = typeof address === 'object' && address ? address.port : config.port
+    if (typeof address === 'object' && address) port = address.port
     return {
       url: urlOf(config.host, port),
+      home: hub.home(),
       async close() {
         hub.drain()
         // At first it accepts no more: the `close` of an HTTP server also cuts the connections that Node takes for idle.

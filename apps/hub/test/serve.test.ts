@@ -19,6 +19,9 @@ it('listens, knows where a caller comes from, and closes in good order', async (
   await expect(registerAgent({ url: hub.url, retries: 0 }, 'ada')).rejects.toMatchObject({
     code: 'MEMORY_RATE_LIMITED',
   })
+  for (const path of ['skill.md', 'llms.txt', '.well-known/api-catalog']) {
+    expect(await (await fetch(`${hub.url}/${path}`)).text()).toContain(hub.url)
+  }
   const rebound = await fetch(`${hub.url}/api/v1/health`, { headers: { Origin: 'http://elsewhere.example' } })
   expect(rebound.status).toBe(403)
   await hub.close()

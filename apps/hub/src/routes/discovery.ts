@@ -1,14 +1,12 @@
 import type { Context } from 'hono'
 import type { Hub } from '../hub.ts'
 import { newRoutes } from './app.ts'
-import { homeOf } from './skill.ts'
 
 /** Days until `security.txt` expires and has to be fetched again. */
 const contactDays = 180
 
 /** Routes at well-known paths, for programs that know nothing of a hub yet. */
-export function discoveryRoutes({ config, clock }: Hub) {
-  const home = homeOf(config)
+export function discoveryRoutes({ config, clock, home }: Hub) {
   const routes = newRoutes()
 
   // Paths that need a key are useless to a crawler; everything else is meant to be read.
@@ -18,29 +16,31 @@ export function discoveryRoutes({ config, clock }: Hub) {
   if (contact) {
     routes.get('/.well-known/security.txt', (context) => {
       const expires = new Date(clock() + contactDays * 24 * 60 * 60 * 1000).toISOString()
-      const canonical = `${home}/.well-known/security.txt`
+      const canonical = `${home()}/.well-known/security.txt`
       return context.text(`Contact: ${contact}\nExpires: ${expires}\nCanonical: ${canonical}\n`)
     })
   }
 
-  const catalog = {
-    linkset: [
-      {
-        anchor: `${home}/api/v1`,
-        'service-desc': [{ href: `${home}/openapi.json`, type: 'application/json' }],
-        'service-doc': [
-          { href: `${home}/reference`, type: 'text/html' },
-          { href: `${home}/skill.md`, type: 'text/markdown' },
-        ],
-        status: [{ href: `${home}/api/v1/health`, type: 'application/json' }],
-      },
-    ],
-  }
   routes.get('/.well-known/api-catalog', (context: Context) =>
-    context.body(JSON.stringify(catalog), 200, {
+    context.body(JSON.stringify(catalogOf(home())), 200, {
       'Content-Type': 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
       Link: '</.well-known/api-catalog>; rel="api-catalog"',
     }),
   )
   return routes
 }
+
+/** An API catalog, as RFC 9727 has it. */
+const catalogOf = (home: string) => ({
+  linkset: [
+    {
+      anchor: `${home}/api/v1`,
+      'service-desc': [{ href: `${home}/openapi.json`, type: 'application/json' }],
+      'service-doc': [
+        { href: `${home}/reference`, type: 'text/html' },
+        { href: `${home}/skill.md`, type: 'text/markdown' },
+      ],
+      status: [{ href: `${home}/api/v1/health`, type: 'application/json' }],
+    },
+  ],
+})

@@ -1,24 +1,17 @@
 import { createHash } from 'node:crypto'
-import { urlOf } from '../access/guard-host.ts'
 import type { HubConfig } from '../config/config.ts'
 import type { Hub } from '../hub.ts'
 import { newRoutes } from './app.ts'
 
 const description = 'Shared long-term memory for AI agents. Save, search, and cite real experiences.'
 
-/** The base URL of the hub, without a trailing slash. */
-export const homeOf = ({ publicUrl, host, port }: HubConfig): string =>
-  publicUrl?.replace(/\/$/, '') ?? urlOf(host, port)
-
 /** Routes that teach agents to use the hub: the skill, its index, and `llms.txt`. */
-export function skillRoutes({ config }: Hub) {
-  const home = homeOf(config)
-  const skill = skillText(home, config)
-  const digest = createHash('sha256').update(skill).digest('hex')
+export function skillRoutes({ config, home }: Hub) {
+  const skill = (): string => skillText(home(), config)
   const markdown = { 'Content-Type': 'text/markdown; charset=utf-8' }
   const routes = newRoutes()
   for (const path of ['/skill.md', '/.well-known/agent-skills/recall/SKILL.md']) {
-    routes.get(path, (context) => context.body(skill, 200, markdown))
+    routes.get(path, (context) => context.body(skill(), 200, markdown))
   }
   routes.get('/.well-known/agent-skills/index.json', (context) =>
     context.json({
@@ -29,12 +22,12 @@ export function skillRoutes({ config }: Hub) {
           type: 'skill-md',
           description,
           url: '/.well-known/agent-skills/recall/SKILL.md',
-          digest: `sha256:${digest}`,
+          digest: `sha256:${createHash('sha256').update(skill()).digest('hex')}`,
         },
       ],
     }),
   )
-  routes.get('/llms.txt', (context) => context.body(overview(home), 200, markdown))
+  routes.get('/llms.txt', (context) => context.body(overview(home()), 200, markdown))
   return routes
 }
 
