@@ -19,10 +19,8 @@ export interface StartedHub {
 /**
  * Starts a hub for trying things out: on loopback, with an embedded database in a folder, and with the embedder that
  * matches words but not meaning. Settings of other hubs in the environment are not passed on.
- *
- * @throws UsageError when no hub is installed: with its database it is too large to be part of this package
  */
-export function startHub(io: Io, folder: string): StartedHub {
+export function startHub([program, ...args]: HubCommand, io: Io, folder: string): StartedHub {
   const env = Object.fromEntries(Object.entries(io.env).filter(([name]) => !name.startsWith('RECALL_')))
   const settings = Object.fromEntries(
     Object.entries({ PORT: '0', DATA: folder, EMBEDDING_PROVIDER: 'fake' }).map(([name, value]) => [
@@ -30,7 +28,6 @@ export function startHub(io: Io, folder: string): StartedHub {
       value,
     ]),
   )
-  const [program, ...args] = commandOf(io)
   const hub = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...env, ...settings },
@@ -61,7 +58,15 @@ export function startHub(io: Io, folder: string): StartedHub {
   }
 }
 
-function commandOf({ env }: Io): readonly [string, ...string[]] {
+/** A program and its arguments. */
+type HubCommand = readonly [string, ...string[]]
+
+/**
+ * The command that starts a hub.
+ *
+ * @throws UsageError when no hub is installed: with its database it is too large to be part of this package
+ */
+export function hubCommand({ env }: Io): HubCommand {
   if (source) return [process.execPath, ...process.execArgv, source]
   const installed = installedHub(env.PATH ?? '')
   if (installed) return installed

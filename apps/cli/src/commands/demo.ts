@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { exitCodes } from '../exit-codes.ts'
-import { startHub } from '../start-hub.ts'
+import { hubCommand, startHub } from '../start-hub.ts'
 import { paint } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 
@@ -32,13 +32,14 @@ export async function demo(
 ): Promise<number> {
   const started = performance.now()
   const colour = paint(io)
+  const command = withHub ? hubCommand(io) : undefined
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'recall-demo-')))
   copyFileSync(sample, join(root, 'session.jsonl'))
   // The hub starts while the first act plays.
-  const hub = withHub ? startHub(io, join(root, 'hub')) : undefined
+  const hub = command && startHub(command, io, join(root, 'hub'))
 
   const say = (text: string): void => io.out(`\n${colour.bold(text)}\n`)
-  let failed = 0
+  let isFine = true
   const env = { ...io.env, RECALL_ROOT: undefined, RECALL_API_URL: undefined, RECALL_API_KEY: undefined }
   const show = async (...argv: string[]): Promise<string> => {
     io.out(`${colour.cyan(`$ recall ${argv.map(quote).join(' ')}`)}\n`)
@@ -48,7 +49,8 @@ export async function demo(
       io.out(text)
     }
     // A demonstration that was wired into the agents of this machine would be their memory from then on.
-    failed ||= await run(argv, { ...io, out, ask: async () => null, cwd: root, env })
+    const code = await run(argv, { ...io, out, ask: async () => null, cwd: root, env })
+    isFine &&= code === exitCodes.fine
     return printed
   }
 
@@ -75,7 +77,7 @@ export async function demo(
       await shareOnHub(await hub.url, say, show)
     } finally {
       await hub.stop()
-      rmSync(join(root, 'hub'), { recursive: true })
+      rmSync(join(root, 'hub'), { recursive: true, force: true })
     }
   }
 
@@ -92,7 +94,7 @@ export async function demo(
       '',
     ].join('\n'),
   )
-  return failed === 0 ? exitCodes.fine : exitCodes.failed
+  return isFine ? exitCodes.fine : exitCodes.failed
 }
 
 /** The second act: two agents that do not know each other share what one of them learned. */
