@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { createFolder, renamePatiently, syncFolder } from '@recall/core/process'
 import { UsageError } from './exit-codes.ts'
-import { ownName } from './memory/unfinished.ts'
+import { behindLinks, ownName } from './memory/unfinished.ts'
 import type { Io } from './terminal/io.ts'
 
 /** The address of a hub, and the key of an agent on it. */
@@ -98,9 +98,10 @@ export function readKeyFile(path: string): HubAccess | null {
 
 /**
  * Reserves a file for a key before the hub is asked for one, because the hub shows it only once. Other users can
- * never read the file, and it is complete as soon as it exists.
+ * never read the file, and it is complete as soon as it exists. A link to one stays a link.
  */
-export function reserveKeyFile(path: string) {
+export function reserveKeyFile(name: string) {
+  const path = behindLinks(name)
   createFolder(dirname(path), 0o700)
   const temporary = ownName(path, '.unfinished-')
   const file = openSync(temporary, 'wx', 0o600)

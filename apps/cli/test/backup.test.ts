@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import fileSystem, {
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -268,6 +269,18 @@ describe('backup and restore', () => {
     for (let times = 0; times < 2; times++)
       expect(await shell.run('backup', reserved)).toMatchObject({ code: 0 })
     expect(await createShell().run('restore', reserved)).toMatchObject({ code: 0 })
+  })
+
+  it('is made behind a link, which stays one', async () => {
+    const shell = await shellWithSession()
+    const folder = temporaryFolder()
+    const link = join(folder, 'link.tar.gz')
+    writeFileSync(join(folder, 'real.tar.gz'), '')
+    symlinkSync('real.tar.gz', link)
+    expect(await shell.run('backup', link)).toMatchObject({ code: 0 })
+    expect(lstatSync(link).isSymbolicLink()).toBe(true)
+    expect(statSync(link).size).toBeGreaterThan(0)
+    expect(await createShell().run('restore', link)).toMatchObject({ code: 0 })
   })
 
   it('is whole when two are made at the same time, and removes what a killed one left', async () => {

@@ -2,11 +2,14 @@ import { execFile } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -142,6 +145,17 @@ describe('recall hub', () => {
       code: 2,
       err: expect.stringContaining('is a folder: name the file in it that holds the key'),
     })
+  })
+
+  it('writes a new key behind a link', async () => {
+    const ada = await agent('ada')
+    const path = keyFileOf(ada)
+    const real = join(temporaryFolder(), 'hub.json')
+    renameSync(path, real)
+    symlinkSync(real, path)
+    expect((await ada.run('hub', 'rotate-key')).code).toBe(0)
+    expect(lstatSync(path).isSymbolicLink()).toBe(true)
+    expect((await ada.run('hub', 'whoami')).code).toBe(0)
   })
 
   it('takes address and key from the environment, and hands a new key to whoever set it', async () => {

@@ -22,7 +22,7 @@ import { create, Header, type ReadEntry, replace } from 'tar'
 import { UsageError } from '../exit-codes.ts'
 import { isLeftOut } from '../memory/derived-files.ts'
 import type { RootOptions } from '../memory/find-root.ts'
-import { ownName, removeAbandoned, removedIfEnded } from '../memory/unfinished.ts'
+import { behindLinks, ownName, removeAbandoned, removedIfEnded } from '../memory/unfinished.ts'
 import { withStore } from '../memory/with-store.ts'
 import { count, formatBytes } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
@@ -41,7 +41,7 @@ export async function backup(
   refuseUnlessBackup(target)
   return withStore(io, options, async (store) => {
     refuseLinks(store)
-    const { files, bytes } = await save(io, store, target)
+    const { files, bytes } = await save(io, store, behindLinks(target))
     if (options.json) io.out(`${JSON.stringify({ file: target, files, bytes })}\n`)
     else io.out(`${target}: ${count(files, 'file')}, ${formatBytes(bytes)} before compression\n`)
     return undefined

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { hasEnded } from '@recall/core/process'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
+
+/** The file that links lead to, which is to be replaced rather than the link; of no file the path as it is. */
+export const behindLinks = (path: string): string => (existsSync(path) ? realpathSync.native(path) : path)
 
 /** A name beside a path that nobody else takes, and that says which process does. */
 export const ownName = (path: string, mark: string): string =>
