@@ -57,7 +57,10 @@ export async function listImportable(path: string): Promise<string[]> {
     if (stats.isDirectory()) {
       const files = await filesBelow(path, isImportable, isSearched)
       const found: string[] = []
-      for (const file of files) found.push(...(await listConversationsIn(file).catch(leaveToOpening(file))))
+      for (const file of files) {
+        // One by one: a call takes no more than some hundred thousand arguments.
+        for (const each of await listConversationsIn(file).catch(leaveToOpening(file))) found.push(each)
+      }
       return found
     }
     if (!stats.isFile()) throw isStream(path)

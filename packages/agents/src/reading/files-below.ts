@@ -21,8 +21,10 @@ export async function filesBelow(
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
     if (entry.isFile() && isWanted(entry.name)) found.push(path)
-    else if (entry.isDirectory() && isSearched(entry.name))
-      found.push(...(await filesBelow(path, isWanted, isSearched).catch(() => [path])))
+    else if (entry.isDirectory() && isSearched(entry.name)) {
+      // One by one: a call takes no more than some hundred thousand arguments.
+      for (const each of await filesBelow(path, isWanted, isSearched).catch(() => [path])) found.push(each)
+    }
   }
   return found.sort()
 }
