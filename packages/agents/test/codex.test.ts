@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { sessionName } from '../src/codex/session-name.ts'
 import { openTranscript } from '../src/index.ts'
 import { jsonLines, messagesOf, readTranscript, temporaryFolder } from './support.ts'
 
@@ -328,6 +329,20 @@ describe('the title of a Codex session', () => {
 
   it.each(['sessions/2026/11/20', 'archived_sessions'])('is its last name: in %s', async (folder) => {
     expect(await titleOf(folder, { id: 'c1' }, `${index}half a li`)).toBe('Calm seas')
+  })
+
+  it('is a name that was given after another session was read', async () => {
+    const home = await temporaryFolder()
+    const titles: (string | undefined)[] = []
+    for (const [id, names] of [
+      ['c1', index],
+      ['c3', `${index}${jsonLines(named('c3', 'Later'))}`],
+      ['c2', index],
+    ] as const) {
+      await writeFile(join(home, 'session_index.jsonl'), names)
+      titles.push(await sessionName(join(home, 'sessions/rollout-2026-11-20T09-00-00-x.jsonl'), id))
+    }
+    expect(titles).toEqual(['Calm seas', 'Later', 'Another'])
   })
 
   it.each([

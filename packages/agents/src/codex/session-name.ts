@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isMemoryError } from '@recall/core'
 import { isRecord } from '../reading/content-blocks.ts'
@@ -11,15 +12,30 @@ import { folderOfRollouts } from './folder-of-rollouts.ts'
 export async function sessionName(path: string, sessionId: string): Promise<string | undefined> {
   const folder = folderOfRollouts(path)
   if (folder === undefined) return undefined
-  let name: string | undefined
+  return (await sessionNames(join(dirname(folder), 'session_index.jsonl'))).get(sessionId) || undefined
+}
+
+/** The names that were read last: sessions are read one after the other, and all of them stand in one file. */
+let last: { state: string; names: ReadonlyMap<string, string> } | undefined
+
+async function sessionNames(index: string): Promise<ReadonlyMap<string, string>> {
   try {
-    for await (const { value } of readJsonLines(join(dirname(folder), 'session_index.jsonl'), () => {})) {
-      if (!isRecord(value) || value.id !== sessionId || typeof value.thread_name !== 'string') continue
-      name = value.thread_name.trim()
-    }
+    const { size, mtimeMs } = await stat(index)
+    const state = `${index} ${size} ${mtimeMs}`
+    if (last?.state !== state) last = { state, names: await readNames(index) }
+    return last.names
   } catch (error) {
     // Older versions wrote none. A session is read without a name rather than not at all.
-    if (!isMemoryError(error)) throw error
+    if (!isMemoryError(error) && (error as NodeJS.ErrnoException).syscall === undefined) throw error
+    return new Map()
   }
-  return name || undefined
+}
+
+async function readNames(index: string): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>()
+  for await (const { value } of readJsonLines(index, () => {})) {
+    if (!isRecord(value) || typeof value.id !== 'string' || typeof value.thread_name !== 'string') continue
+    names.set(value.id, value.thread_name.trim())
+  }
+  return names
 }
