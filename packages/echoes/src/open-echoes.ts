@@ -198,8 +198,12 @@ export function openEchoes(options: EchoesOptions): Echoes {
       })
       if (shown) return shown
       const plan = await planKnowledge(role, text, lm ? { lm } : {})
-      if (lm && plan.blocks.length > 0)
-        await locked(() => applyChanges(root, [{ path, content: JSON.stringify(plan) }]))
+      // A model would write another one next time. One that was shown earlier is not the one that was shown last.
+      const kept = lm && plan.blocks.length > 0 ? JSON.stringify(plan) : null
+      await locked(() => {
+        if (kept !== null || readText(join(root, path)) !== null)
+          applyChanges(root, [{ path, content: kept }])
+      })
       return plan
     },
 

@@ -150,6 +150,15 @@ it('applies what a model said when it was shown, and asks it anew where the file
   expect(await readdir(join(root, 'reviewer'))).not.toContain('.knowledge-plan.json')
 })
 
+it('forgets what a model said where another plan was shown since', async () => {
+  const { root, echoes } = await open(text)
+  const lm = { model: 'test', complete: async () => '- One\n- Said by the model' }
+  await echoes.planKnowledge('reviewer', { lm })
+  const shown = await echoes.planKnowledge('reviewer')
+  expect(await readdir(join(root, 'reviewer'))).not.toContain('.knowledge-plan.json')
+  expect(await echoes.planKnowledge('reviewer', { asShown: true })).toEqual(shown)
+})
+
 it('refuses a plan whose file has changed since', async () => {
   const { root, echoes } = await open(text)
   const plan = await echoes.planKnowledge('reviewer')
