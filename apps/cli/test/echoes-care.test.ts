@@ -20,6 +20,20 @@ it('does the other roles when one fails, says which, and ends with 3', async () 
   expect(failed).toMatchObject([{ role: 'auditor' }])
 })
 
+it('shows and surfaces what can be read beside a role that cannot', async () => {
+  const shell = await project()
+  for (const role of ['auditor', 'workers'])
+    await shell.run('echoes', 'add', role, 'Slow tests', '--layer', 'inscribed', ...entry)
+  const broken = join(shell.root, '.recall/echoes/auditor/MEMORY.md')
+  writeFileSync(broken, Buffer.from([0xff, 0xfe]))
+  const shown = await shell.run('echoes', 'show')
+  expect(shown).toMatchObject({ code: 3, err: expect.stringContaining(`not shown: auditor: ${broken}`) })
+  expect(shown.out).toContain('Slow tests')
+  const surfaced = await shell.run('echoes', 'surface', '--for', 'slow tests')
+  expect(surfaced).toMatchObject({ code: 0, err: expect.stringContaining(`${broken} is not UTF-8`) })
+  expect(surfaced.out).toContain('Slow tests')
+})
+
 it('reads all findings but those of a broken file, which it names', async () => {
   const shell = await project()
   await shell.run('echoes', 'add', 'reviewer', 'Slow tests', '--agent', 'bob', ...entry)

@@ -1,4 +1,4 @@
-import { equalJson, type JsonObject, type MemoryManager, redactJson } from '@recall/core'
+import { equalJson, isMemoryError, type JsonObject, type MemoryManager, redactJson } from '@recall/core'
 import type { KnownEcho } from './documents/sidecar.ts'
 import type { Echoes } from './echoes.ts'
 
@@ -6,6 +6,8 @@ export interface Mirrored {
   written: number
   removed: number
   unchanged: number
+  /** Why roles could not be read; what the memory holds of them stays as it is. */
+  problems: string[]
 }
 
 const tag = 'echo'
@@ -26,13 +28,18 @@ export async function mirrorEchoes(
 ): Promise<Mirrored> {
   const { prefix = `${tag}:` } = options
   const wanted = new Map<string, JsonObject>()
+  const unread = new Map<string, string>()
   for (const role of echoes.roles()) {
-    for (const echo of (await echoes.read(role)).echoes) {
-      wanted.set(`${prefix}${role}/${echo.id}`, memoryOf(role, echo))
+    try {
+      for (const echo of (await echoes.read(role)).echoes)
+        wanted.set(`${prefix}${role}/${echo.id}`, memoryOf(role, echo))
+    } catch (error) {
+      if (!isMemoryError(error)) throw error
+      unread.set(role, error.message)
     }
   }
   const standing = await entriesOf(memory, prefix)
-  const removed = [...standing.keys()].filter((key) => !wanted.has(key))
+  const removed = [...standing.keys()].filter((key) => !wanted.has(key) && !unread.has(roleIn(key, prefix)))
   const written = [...wanted].filter(([key, value]) => !equalJson(standing.get(key) ?? null, value))
   for (let at = 0; at < written.length; at += page) {
     const writes = written.slice(at, at + page).map(([key, value]) => ({
@@ -50,6 +57,7 @@ export async function mirrorEchoes(
     written: written.length,
     removed: removed.length,
     unchanged: wanted.size - written.length,
+    problems: [...unread.values()],
   }
 }
 
@@ -69,6 +77,8 @@ async function entriesOf(memory: MemoryManager, prefix: string): Promise<Map<str
 /** Whether a key is `<prefix><role>/<id>`, and not one of a longer prefix that begins alike. */
 const isOwn = (key: string, prefix: string): boolean =>
   key.startsWith(prefix) && /^[^/]+\/[a-z]+-\d{3,}$/.test(key.slice(prefix.length))
+
+const roleIn = (key: string, prefix: string): string => key.slice(prefix.length).split('/')[0] as string
 
 const memoryOf = (role: string, { id, entry }: KnownEcho): JsonObject =>
   redactJson({

@@ -22,7 +22,7 @@ export interface Surfaced {
   echoes: { role: string; echo: KnownEcho }[]
   /** The documents that fit. */
   solutions: RemembranceDocument[]
-  /** Why documents could not be read. */
+  /** Why roles and documents could not be read. */
   problems: string[]
   /** For an agent's context: fenced, so that it is read as data, and without secrets. Empty when nothing fits. */
   text: string
@@ -33,9 +33,7 @@ export async function surface(echoes: Echoes, options: SurfaceOptions): Promise<
   const { task, workflow, limit = 8 } = options
   const roles = [...new Set([...options.roles, teamRole])]
   const { documents, problems } = solutionsIn(options.solutions)
-  const known = await Promise.all(
-    roles.map(async (role) => (await echoes.read(role)).echoes.map((echo) => ({ role, echo }))),
-  )
+  const known = await Promise.all(roles.map((role) => echoesOf(echoes, role, problems)))
   const best = bestOf(task, [...known.flat(), ...documents], limit)
   const surfaced = best.flatMap((each) => ('echo' in each ? each : []))
   if (workflow !== undefined) {
@@ -52,6 +50,17 @@ export async function surface(echoes: Echoes, options: SurfaceOptions): Promise<
     solutions: best.flatMap((each) => ('remembrance' in each ? each : [])),
     problems,
     text: text === '' ? '' : fenceRecalled(text, 'echoes'),
+  }
+}
+
+/** A role that cannot be read keeps no agent from what the others know. */
+async function echoesOf(echoes: Echoes, role: string, problems: string[]): Promise<Surfaced['echoes']> {
+  try {
+    return (await echoes.read(role)).echoes.map((echo) => ({ role, echo }))
+  } catch (error) {
+    if (!isMemoryError(error)) throw error
+    problems.push(error.message)
+    return []
   }
 }
 

@@ -18,12 +18,12 @@ it('makes echoes findable in a memory, follows them, and changes nothing the sec
   await echoes.add('reviewer', entryOf())
   await echoes.add('workers', entryOf({ title: 'Slow tests', learning: 'Run the fast ones first.' }))
   await memory.write('long-term', 'echo:mine', 'written by hand', { tags: ['echo'] })
-  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 2, removed: 0, unchanged: 0 })
-  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 0, removed: 0, unchanged: 2 })
+  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 2, removed: 0, unchanged: 0, problems: [] })
+  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 0, removed: 0, unchanged: 2, problems: [] })
   const [found] = await memory.search('long-term', { text: 'fast tests', filters: { type: 'pattern' } })
   expect(found).toMatchObject({ key: 'echo:workers/inscribed-001', value: { title: 'Slow tests' } })
   await echoes.applyEdit(await echoes.planMove('workers', 'inscribed-001', 'traced'))
-  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 1, removed: 1, unchanged: 1 })
+  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 1, removed: 1, unchanged: 1, problems: [] })
   expect(await memory.exists('long-term', 'echo:workers/traced-001')).toBe(true)
   expect(await memory.exists('long-term', 'echo:mine')).toBe(true)
 })
@@ -34,7 +34,7 @@ it('removes many echoes in one call', async () => {
   await mirrorEchoes(echoes, memory)
   await echoes.applyEdit(await echoes.planRemoval('reviewer'))
   const [one, many] = [vi.spyOn(memory, 'delete'), vi.spyOn(memory, 'atomicUpdate')]
-  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 0, removed: 20, unchanged: 0 })
+  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 0, removed: 20, unchanged: 0, problems: [] })
   expect([one.mock.calls.length, many.mock.calls.length]).toEqual([0, 1])
   expect(await memory.search('long-term', {})).toEqual([])
 })
@@ -45,7 +45,7 @@ it('follows an echo of which a person changed the words', async () => {
   await mirrorEchoes(echoes, memory)
   const path = join(root, 'reviewer/MEMORY.md')
   await writeFile(path, (await readFile(path, 'utf8')).replace('one query', 'two queries'))
-  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 1, removed: 0, unchanged: 0 })
+  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 1, removed: 0, unchanged: 0, problems: [] })
   const value = await memory.read('long-term', 'echo:reviewer/inscribed-001')
   expect(value).toMatchObject({ learning: 'Load what a list shows with two queries.' })
 })
@@ -59,10 +59,40 @@ it('mirrors more echoes than a memory takes or tells at once', async () => {
     ...echoes,
     read: async () => ({ ...whole, echoes: many.slice(0, count) as KnownEcho[] }),
   })
-  expect(await mirrorEchoes(read(2001), memory)).toEqual({ written: 2001, removed: 0, unchanged: 0 })
-  expect(await mirrorEchoes(read(2001), memory)).toEqual({ written: 0, removed: 0, unchanged: 2001 })
-  expect(await mirrorEchoes(read(0), memory)).toEqual({ written: 0, removed: 2001, unchanged: 0 })
+  expect(await mirrorEchoes(read(2001), memory)).toEqual({
+    written: 2001,
+    removed: 0,
+    unchanged: 0,
+    problems: [],
+  })
+  expect(await mirrorEchoes(read(2001), memory)).toEqual({
+    written: 0,
+    removed: 0,
+    unchanged: 2001,
+    problems: [],
+  })
+  expect(await mirrorEchoes(read(0), memory)).toEqual({
+    written: 0,
+    removed: 2001,
+    unchanged: 0,
+    problems: [],
+  })
   expect(await memory.search('long-term', {})).toEqual([])
+})
+
+it('keeps what it holds of a role that cannot be read, and follows the others', async () => {
+  const { root, echoes, memory } = await open()
+  for (const role of ['reviewer', 'workers']) await echoes.add(role, entryOf())
+  await mirrorEchoes(echoes, memory)
+  await writeFile(join(root, 'reviewer/MEMORY.md'), Buffer.from([0xff, 0xfe]))
+  await echoes.add('workers', entryOf({ title: 'Slow tests' }))
+  expect(await mirrorEchoes(echoes, memory)).toEqual({
+    written: 1,
+    removed: 0,
+    unchanged: 1,
+    problems: [expect.stringContaining('is not UTF-8')],
+  })
+  expect(await memory.exists('long-term', 'echo:reviewer/inscribed-001')).toBe(true)
 })
 
 it('keeps projects that share a memory apart', async () => {
@@ -74,7 +104,7 @@ it('keeps projects that share a memory apart', async () => {
   await mirrorEchoes(other, memory, { prefix: 'echo:shop/' })
   await other.applyEdit(await other.planRemoval('reviewer'))
   expect(await mirrorEchoes(other, memory, { prefix: 'echo:shop/' })).toMatchObject({ removed: 1 })
-  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 0, removed: 0, unchanged: 1 })
+  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 0, removed: 0, unchanged: 1, problems: [] })
 })
 
 it('stores no secret that a person wrote into the files, and does not write it again', async () => {
@@ -85,5 +115,5 @@ it('stores no secret that a person wrote into the files, and does not write it a
   await writeFile(path, (await readFile(path, 'utf8')).replace('one query', `one query, ${secret}`))
   await mirrorEchoes(echoes, memory)
   expect(JSON.stringify(await memory.search('long-term', {}))).not.toContain(secret)
-  expect(await mirrorEchoes(echoes, memory)).toMatchObject({ written: 0, unchanged: 1 })
+  expect(await mirrorEchoes(echoes, memory)).toMatchObject({ written: 0, unchanged: 1, problems: [] })
 })

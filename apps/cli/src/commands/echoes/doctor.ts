@@ -2,7 +2,7 @@ import type { EchoFinding } from '@recall/echoes'
 import { exitCodes } from '../../exit-codes.ts'
 import { paint } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
-import { copyToMemory, type EchoesOptions, type Project } from './project.ts'
+import { copyToMemory, type EchoesOptions, notFound, type Project } from './project.ts'
 
 /** Examines the echoes and copies them into the memory; with `--yes`, removes what killed processes left. */
 export async function doctor(project: Project, _: string[], options: EchoesOptions): Promise<number> {
@@ -29,10 +29,14 @@ const ofAll = (ok: boolean, message: string): EchoFinding => ({ role: null, ok, 
 /** Copies the echoes into the memory, and tells whether searches find them there. */
 async function copiesIn(project: Project, options: EchoesOptions): Promise<EchoFinding> {
   try {
-    return (await copyToMemory(project, options))
+    const mirrored = await copyToMemory(project, options)
+    if (!mirrored)
+      return ofAll(true, "searches do not find the echoes: there is no memory here ('recall init' makes one)")
+    const [problem] = mirrored.problems
+    return problem === undefined
       ? ofAll(true, 'searches of the memory find all entries')
-      : ofAll(true, "searches do not find the echoes: there is no memory here ('recall init' makes one)")
+      : ofAll(false, notFound(problem))
   } catch (error) {
-    return ofAll(false, `searches do not find the latest echoes: ${(error as Error).message}`)
+    return ofAll(false, notFound((error as Error).message))
   }
 }

@@ -134,12 +134,15 @@ export async function afterChange(project: Project, options: EchoesOptions): Pro
 /** Whether a relative path leads out of the folder that it begins in; on Windows one to another drive is absolute. */
 const leadsOut = (path: string): boolean => path === '..' || path.startsWith('../') || isAbsolute(path)
 
+export const notFound = (why: string): string => `searches do not find the latest echoes: ${why}`
+
 /** Copies the echoes into the memory; a failure is reported, and the next change copies them again. */
 export async function mirror(project: Project, options: RootOptions): Promise<void> {
   try {
-    await copyToMemory(project, options)
+    const { problems = [] } = (await copyToMemory(project, options)) ?? {}
+    for (const problem of problems) project.io.err(`recall: ${notFound(problem)}\n`)
   } catch (error) {
-    project.io.err(`recall: searches do not find the latest echoes: ${(error as Error).message}\n`)
+    project.io.err(`recall: ${notFound((error as Error).message)}\n`)
   }
 }
 

@@ -1,3 +1,4 @@
+import { isMemoryError } from '@recall/core'
 import { type KnownEcho, scoreEcho, surface, withSafeEvidence } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { printable } from '../../terminal/printable.ts'
@@ -18,14 +19,10 @@ export async function show(project: Project, args: string[], { json }: EchoesOpt
   if (args.length === 1 && /[/#]/.test(args[0] ?? '')) return showOne(project, args[0] ?? '', json)
   checkRoles(project, args)
   const named = args.length > 0 ? args : echoes.roles()
-  const roles = await Promise.all(
-    named.map(async (role) => {
-      const { echoes: all, problems, archived } = await echoes.read(role)
-      return { role, entries: all.map((echo) => summaryOf(echo, io.now())), problems, archived }
-    }),
-  )
+  const read = await Promise.all(named.map((role) => shownRole(project, role)))
+  const roles = read.filter((role) => role !== undefined)
   print(io, json, { folder: project.folder, roles }, () => {
-    if (roles.length === 0)
+    if (named.length === 0)
       return `No echoes in ${project.folder} yet: 'recall echoes add' writes the first.\n`
     const lines = roles.flatMap(({ role, entries, problems, archived }) => [
       `${role}`,
@@ -35,7 +32,20 @@ export async function show(project: Project, args: string[], { json }: EchoesOpt
     ])
     return `${lines.join('\n')}\n`
   })
+  if (roles.length < named.length) return exitCodes.failed
   return roles.some(({ entries }) => entries.length > 0) ? exitCodes.fine : exitCodes.no
+}
+
+/** @returns `undefined`, once that was said, for a role that cannot be read: it keeps nobody from seeing the others */
+async function shownRole({ io, echoes }: Project, role: string) {
+  try {
+    const { echoes: all, problems, archived } = await echoes.read(role)
+    return { role, entries: all.map((echo) => summaryOf(echo, io.now())), problems, archived }
+  } catch (error) {
+    if (!isMemoryError(error)) throw error
+    io.err(`recall: not shown: ${role}: ${printable(error.message)}\n`)
+    return undefined
+  }
 }
 
 async function showOne({ io, echoes }: Project, reference: string, json: boolean): Promise<number> {
