@@ -1,8 +1,10 @@
-import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTicker } from '@recall/core/conformance'
 import { expect, it } from 'vitest'
+import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory } from '../src/open-file-memory.ts'
+import { open } from './memory-in-files.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 it('sweeps only what has expired by its file', async () => {
@@ -50,4 +52,25 @@ it('deletes nothing while the log that says what was read lately cannot be opene
   advance(5000)
   expect((await again.cleanup()).deleted).toBe(1)
   await again.close()
+})
+
+it('many entries are removed in steps: no more of their texts is held at once, and others may write between', async () => {
+  let journals = 0
+  const fileSystem: FileSystem = {
+    ...defaultFileSystem,
+    renameSync(from, to) {
+      if (String(to).endsWith('journal.json')) journals++
+      defaultFileSystem.renameSync(from, to)
+    },
+  }
+  const { memory, at } = await open({ fileSystem })
+  const people = Array.from({ length: 5 }, () => '## People\n\nAda\n').join('\n')
+  const notes = Array.from({ length: 245 }, (_, i) => ({ key: `note-${i}`, value: 'text' }))
+  await memory.batchWrite('long-term', notes)
+  writeFileSync(at('MEMORY.md'), people)
+  journals = 0
+  await memory.clear('long-term')
+  expect(journals).toBe(3)
+  expect(await memory.search('long-term', {})).toEqual([])
+  expect(readFileSync(at('MEMORY.md'), 'utf8')).not.toContain('Ada')
 })

@@ -196,16 +196,23 @@ export function createEntryWriter(options: EntryWriterOptions) {
       return removed
     },
 
-    /** Removes what of the addresses still matches the selection; returns how many. */
+    /** Removes what of the addresses still matches the selection, in steps; returns how many. */
     removeSelected(selected: readonly Address[], selection: Selection): number {
-      const removed = change((workspace) => {
-        // Somebody may have written an entry since it was selected.
-        const still = selected.filter((address) => isSelected(workspace, address, selection))
-        for (const address of lastFirst(still)) planRemove(workspace, address)
-        return still
-      })
-      accessLog.forget(removed)
-      return removed.length
+      const ordered = lastFirst(selected)
+      let count = 0
+      for (let at = 0; at < ordered.length; at += removedAtOnce) {
+        const removed = change((workspace) => {
+          // Somebody may have written an entry since it was selected.
+          const still = ordered
+            .slice(at, at + removedAtOnce)
+            .filter((address) => isSelected(workspace, address, selection))
+          for (const address of still) planRemove(workspace, address)
+          return still
+        })
+        accessLog.forget(removed)
+        count += removed.length
+      }
+      return count
     },
 
     hasExpired,
@@ -224,6 +231,9 @@ export function createEntryWriter(options: EntryWriterOptions) {
     },
   }
 }
+
+/** Entries that one step removes: their texts are in memory, and others wait for the lock. */
+const removedAtOnce = 100
 
 /** Sections that share a heading are numbered: removing one renumbers those behind it, so the last goes first. */
 const lastFirst = (addresses: readonly Address[]): Address[] =>
