@@ -12,12 +12,22 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
   const { root, layout } = store
   const folder = join(root, dirname(layout.curated))
 
+  /** Tells the index about a change, before and after: also when it failed, the files may have changed. */
+  const changing = (paths: readonly string[], change: () => void): void => {
+    for (const path of paths) store.index.changing(path)
+    try {
+      change()
+    } finally {
+      for (const path of paths) store.index.changed(path)
+    }
+  }
+
   return {
     /** The text of MEMORY.md, or `null` when there is none. */
     read: (): string | null => readText(fileSystem, join(root, layout.curated))?.content ?? null,
 
-    /** Names of the topic files beside it. */
-    topics: (): string[] =>
+    /** Names of the files beside it, which no new topic file can have. */
+    takenNames: (): string[] =>
       fileSystem
         .readdirSync(folder)
         .filter((name) => name.endsWith('.md') && name !== basename(layout.curated)),
@@ -49,15 +59,12 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
           throw new MemoryError(`${what}: nothing was written; try again`, MemoryErrorCode.CONFLICT)
         }
         for (const { path, content } of files) workspace.write(path, content)
-        for (const { name } of files) store.index.changing(`${dirname(layout.curated)}/${name}`)
-        applyChanges(
-          fileSystem,
-          root,
-          join(root, layout.internal),
-          workspace.changes().map((change) => ({ ...change, source: join(root, layout.curated) })),
-          workspace.assertUnchanged,
+        const changes = workspace.changes().map((each) => ({ ...each, source: join(root, layout.curated) }))
+        changing(
+          files.map(({ name }) => `${dirname(layout.curated)}/${name}`),
+          () =>
+            applyChanges(fileSystem, root, join(root, layout.internal), changes, workspace.assertUnchanged),
         )
-        for (const { name } of files) store.index.changed(`${dirname(layout.curated)}/${name}`)
       })
     },
   }

@@ -30,7 +30,7 @@ export async function distill(
         `${store.layout.curated} does not exist: run 'recall init'`,
         MemoryErrorCode.NOT_FOUND,
       )
-    const plan = planDistill(text, { existingTopics: files.topics() })
+    const plan = planDistill(text, { existingTopics: files.takenNames() })
     const applied = options.apply === true && plan.extractions.length > 0
     if (applied) {
       files.replace(text, (current) => {
