@@ -25,7 +25,7 @@ export function mcpRoutes(
 ) {
   const optionsFor = ({ key, origin }: Caller): McpOptions => {
     const hub = connectHub({ url: origin, apiKey: key, retries: 0, fetch })
-    return { memory: hub.memory, hub }
+    return { memory: hub.memory, hub, version: process.env.RECALL_VERSION ?? '0.0.0' }
   }
   const server = createMcpFetch({ optionsFor: (principal) => optionsFor(principal as Caller) })
 
