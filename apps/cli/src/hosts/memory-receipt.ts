@@ -13,7 +13,7 @@ import { withNobodyArchiving } from './lock-files.ts'
 export interface CreatedMemory {
   created: { path: string; digest?: string }[]
   kept: string[]
-  /** Folders that did not exist, outermost first, absolute. */
+  /** Folders that did not exist, absolute. */
   folders: string[]
 }
 

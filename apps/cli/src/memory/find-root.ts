@@ -19,8 +19,8 @@ export interface RootOptions {
  */
 export function findRoot(io: Io, { root }: RootOptions): string {
   const asked = root ?? io.env.RECALL_ROOT
-  if (asked) return folder(rootAt(io, asked))
-  return isKnownMemory(io.cwd) ? io.cwd : folder(usualRoot(io))
+  if (asked) return checkedFolder(rootAt(io, asked))
+  return isKnownMemory(io.cwd) ? io.cwd : checkedFolder(usualRoot(io))
 }
 
 /** For what agents start in folders of others: a memory that the working folder may hold is not theirs. */
@@ -60,7 +60,7 @@ export function withRoot<Options extends RootOptions>(
  * @throws UsageError when a file stands there, or where one of the folders above has to be; MemoryError UNAVAILABLE when
  * a link does that leads nowhere
  */
-function folder(path: string): string {
+function checkedFolder(path: string): string {
   for (let each = path; ; each = dirname(each)) {
     if (isFile(each)) throw new UsageError(`${each} is a file: a memory is a folder`)
     const nowhere = leadsNowhere(each)

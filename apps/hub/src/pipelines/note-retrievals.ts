@@ -90,7 +90,7 @@ async function insertRetrievals(hub: HubParts, retrievals: readonly Retrieval[])
       memory_id: id,
       query,
       similarity,
-      counts: isTrusted(searcher),
+      counts: countsForTrust(searcher),
     })),
   )
   const values = { events: JSON.stringify(events), now: hub.clock() }
@@ -99,12 +99,12 @@ async function insertRetrievals(hub: HubParts, retrievals: readonly Retrieval[])
 
 /** The unverified authors of what trusted agents were returned. */
 function authorsToPromote(retrievals: readonly Retrieval[]): string[] {
-  const useful = retrievals.filter(({ searcher }) => isTrusted(searcher)).flatMap(({ found }) => found)
+  const useful = retrievals.filter(({ searcher }) => countsForTrust(searcher)).flatMap(({ found }) => found)
   const unverified = useful.filter(({ trustLevel }) => trustLevel === 0)
   return [...new Set(unverified.map(({ agentId }) => agentId))]
 }
 
-const isTrusted = ({ tier }: Principal): boolean => tier !== 'unverified'
+const countsForTrust = ({ tier }: Principal): boolean => tier !== 'unverified'
 
 const now = sql`to_timestamp(${sql.placeholder('now')}::float8 / 1000)`
 

@@ -116,9 +116,10 @@ const crowdSize = 3
 
 /** Keeps one memory of each author, and drops those that a crowd repeats. */
 async function apartFromCrowds(hub: Hub, low: readonly NearMemory[]): Promise<NearMemory[]> {
-  const nearestOf = new Map<string, NearMemory>()
-  for (const memory of low) if (!nearestOf.has(memory.agentId)) nearestOf.set(memory.agentId, memory)
-  if (nearestOf.size < crowdSize) return [...nearestOf.values()]
+  const nearestByAuthor = new Map<string, NearMemory>()
+  for (const memory of low)
+    if (!nearestByAuthor.has(memory.agentId)) nearestByAuthor.set(memory.agentId, memory)
+  if (nearestByAuthor.size < crowdSize) return [...nearestByAuthor.values()]
   const pairs = await hub.call(() =>
     rowsOf<{ id: string }>(
       hub.database,
@@ -130,7 +131,7 @@ async function apartFromCrowds(hub: Hub, low: readonly NearMemory[]): Promise<Ne
     ),
   )
   const crowded = new Set(pairs.map(({ id }) => id))
-  return [...nearestOf.values()].filter(({ id }) => !crowded.has(id))
+  return [...nearestByAuthor.values()].filter(({ id }) => !crowded.has(id))
 }
 
 const idsOf = (memories: readonly NearMemory[]) =>

@@ -11,7 +11,7 @@ import { counting, countingBy } from './limit-agent.ts'
 import { nameSchema, registeredSchema } from './schemas.ts'
 
 /** Routes for an agent's identity. Registering is the only one that needs no key. */
-export function agentRoutes(hub: Hub, addressOf: (context: Context) => string) {
+export function agentRoutes(hub: Hub, callerAddress: (context: Context) => string) {
   const { database, call, clock, limits } = hub
   return newRoutes()
     .openapi(
@@ -19,7 +19,7 @@ export function agentRoutes(hub: Hub, addressOf: (context: Context) => string) {
         method: 'post',
         path: '/agents/register',
         summary: 'Become an agent. The key is shown this once.',
-        middleware: countingBy((context) => limits.ofAddress(addressOf(context))),
+        middleware: countingBy((context) => limits.ofAddress(callerAddress(context))),
         request: { body: jsonBody(z.object({ name: nameSchema }).openapi('NewAgent')) },
         responses: answers(201, registeredSchema, 'The agent and its key'),
       }),

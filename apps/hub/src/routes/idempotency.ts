@@ -8,7 +8,10 @@ import type { Claim } from '../pipelines/write-memory.ts'
 
 /** How long an answer is remembered. */
 export const rememberedMs = 24 * 60 * 60 * 1000
-/** A first request that has not answered within this time has died: all of its steps together take no longer. */
+/**
+ * A first request that has not answered within this time is taken for dead: its steps usually take no longer. Where one
+ * is only slow, its repetition answers, and it writes nothing any more.
+ */
 const abandonedMs = ({ embedTimeoutMs, databaseTimeoutMs }: Hub['config']): number =>
   embedTimeoutMs + 6 * databaseTimeoutMs
 

@@ -45,8 +45,13 @@ const reviewedMemory = z
   })
   .openapi('ReviewedMemory')
 
-const promotion = z.object({ id: z.uuid(), name: z.string(), trust_level: z.number().int(), at: instant })
-const promotions = (description: string) => z.array(promotion).openapi({ description })
+const promotionSchema = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  trust_level: z.number().int(),
+  at: instant,
+})
+const promotions = (description: string) => z.array(promotionSchema).openapi({ description })
 
 /** Routes that administrators read before they decide. Middleware has checked that the caller is one. */
 export function reviewRoutes(hub: Hub) {

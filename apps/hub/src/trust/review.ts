@@ -47,7 +47,7 @@ const agentsWhere = ({ database, call }: Hub, condition: SQL, offset = 0): Promi
 export const agentsNamed = async (hub: Hub, name: string, offset: number) =>
   (await agentsWhere(hub, eq(agents.name, name), offset)).map(shownAgent)
 
-const promotion = {
+const promotionColumns = {
   id: agents.id,
   name: agents.name,
   trustLevel: agents.trustLevel,
@@ -62,7 +62,7 @@ async function otherSide(
 ) {
   const found = await call(() =>
     database
-      .select(promotion)
+      .select(promotionColumns)
       .from(vouches)
       .innerJoin(agents, eq(agents.id, side))
       .where(condition)

@@ -35,7 +35,7 @@ export interface FileTimes {
   modified: number
 }
 
-/** Reads an ISO 8601 time; `undefined` when the text is not one. */
+/** A time, as `parseInstant` reads it; `undefined` when the text is not one. */
 export function parseTime(value: unknown): number | undefined {
   if (typeof value !== 'string') return undefined
   const time = parseInstant(value)
