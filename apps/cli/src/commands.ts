@@ -371,6 +371,10 @@ export const commands: readonly Command[] = [
     failsOpen: true,
     options: {
       clear: { description: 'at session-start and turn-start: empty the window once it was given' },
+      starting: {
+        value: '<id>',
+        description: 'at drain: archive open sessions as well, but for this one, which has just started',
+      },
       root: ownRoot,
       layout: common.layout as OptionSpec,
     },
@@ -378,6 +382,7 @@ export const commands: readonly Command[] = [
       (await import('./commands/hook.ts')).hook(io, line.positionals[0] as string, {
         ...shared(line),
         clear: line.options.clear === true,
+        ...textsOf(line, 'starting'),
       }),
   },
   {

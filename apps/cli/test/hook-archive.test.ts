@@ -118,6 +118,53 @@ describe('archiving by hooks', () => {
     expect(asked).toBe(1)
   })
 
+  it('has the model summarise a session that was killed, once, also when that goes on meanwhile', async () => {
+    let asked = 0
+    const { root, shell } = await shellWithModel(() => {
+      asked++
+      appendFileSync(transcript, '{"role":"user","content":"wash the okapi"}\n')
+    })
+    await shell.run('init', '--layout', 'entity')
+    const transcript = writeSession(root, 's1', poolSession)
+    utimesSync(transcript, 1_700_000_000, 1_700_000_000)
+    const report = async (session_id: string, name: string) => {
+      const transcript_path = join(root, `${session_id}.jsonl`)
+      shell.detached.length = 0
+      await shell.withInput(event({ session_id, transcript_path, hook_event_name: name })).run('hook', name)
+      for (const argv of shell.detached) await shell.run(...argv)
+    }
+    await report('s1', 'stop')
+    await report('s2', 'session-start')
+    expect(readFileSync(join(root, 'memory/EPHEMERAL.md'), 'utf8')).toContain('By a model.')
+    expect(asked).toBe(1)
+    await report('s2', 'session-end')
+    expect(asked).toBe(1)
+    await report('s3', 'session-start')
+    expect((await shell.run('search', 'okapi')).code).toBe(0)
+    expect(asked).toBe(2)
+  })
+
+  it('is done with a session that was killed once the model has summarised it', async () => {
+    let asked = 0
+    const { root, shell } = await shellWithModel(() => asked++)
+    await shell.run('init', '--layout', 'entity')
+    const start = (session_id: string) => {
+      const transcript_path = join(root, `${session_id}.jsonl`)
+      const input = { session_id, transcript_path, hook_event_name: 'SessionStart' }
+      return shell.withInput(event(input)).run('hook', 'session-start')
+    }
+    writeSession(root, 's1', poolSession)
+    await start('s1')
+    await start('s2')
+    for (const argv of shell.detached.splice(0)) await shell.run(...argv)
+    await start('s3')
+    expect({ asked, detached: shell.detached }).toEqual({ asked: 1, detached: [] })
+    const [left] = readSessions({ root, layout: layouts.entity }).filter(
+      ({ sessionId }) => sessionId === 's1',
+    )
+    expect(left).toMatchObject({ state: 'open', saved: 'session', done: expect.any(String) })
+  })
+
   it('says what could not be archived also where a model is to summarise later', async () => {
     const { root, shell } = await shellWithModel(() => {})
     await shell.run('init', '--layout', 'entity')

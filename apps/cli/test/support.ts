@@ -40,6 +40,8 @@ export interface Ran {
 
 export interface Shell {
   root: string
+  /** What commands left to detached processes. */
+  detached: (readonly string[])[]
   run(...argv: string[]): Promise<Ran>
   withInput(text: string): Shell
   onTerminal(): Shell
@@ -79,10 +81,12 @@ export function createShell(
   env: Record<string, string | undefined> = { RECALL_ROOT: root },
   input = '',
   terminal = false,
+  detached: Shell['detached'] = [],
 ): Shell {
   const now = Date.parse('2026-03-06T12:00:00Z')
   return {
     root,
+    detached,
     async run(...argv: string[]): Promise<Ran> {
       let out = ''
       let err = ''
@@ -106,13 +110,14 @@ export function createShell(
         },
         payload: async () => input,
         text: async () => input,
+        detach: (left) => void detached.push(left),
       })
       return { code, out, err }
     },
     /** The same, with something on standard input. */
-    withInput: (text: string): Shell => createShell(root, answer, env, text, terminal),
+    withInput: (text: string): Shell => createShell(root, answer, env, text, terminal, detached),
     /** The same, with results shown on a screen. */
-    onTerminal: (): Shell => createShell(root, answer, env, input, true),
+    onTerminal: (): Shell => createShell(root, answer, env, input, true, detached),
     /** Runs a command with `--json` and parses what it prints. */
     async json<T = Record<string, unknown>>(...argv: string[]): Promise<T> {
       const { out, err } = await this.run(...argv, '--json')

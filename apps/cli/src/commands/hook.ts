@@ -33,6 +33,8 @@ import { watchOutput } from '../terminal/watch-output.ts'
 export interface HookOptions extends RootOptions {
   /** Empty the window after the session was given it. */
   clear?: boolean
+  /** Id of the session whose start left something to a drain. */
+  starting?: string
 }
 
 /** Longest that a starting session waits for earlier sessions to be archived, in milliseconds. */
@@ -79,7 +81,10 @@ async function handle(io: Io, event: string, input: HookInput | null, options: H
     root,
     layout: layoutOf(defaultFileSystem, root, options.layout),
   }
-  if (input === null) return (await import('../deferred/hook-archive.ts')).drain(io, place)
+  if (input === null) {
+    const { drain } = await import('../deferred/hook-archive.ts')
+    return drain(io, place, options.starting === undefined ? {} : { own: options.starting })
+  }
   switch (event) {
     case 'session-start':
       return start(io, place, input, options)

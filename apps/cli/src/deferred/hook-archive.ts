@@ -22,7 +22,7 @@ import type { Io } from '../terminal/io.ts'
 const hurriedLockMs = 1000
 
 export interface DrainOptions {
-  /** Id of the session that is starting. Other sessions whose end was never reported are archived, too. */
+  /** Id of the session whose start this is for. Other sessions whose end was never reported are archived, too. */
   own?: string
   /** Milliseconds that somebody waits. Slow work, such as summaries by a model, is left to a detached process. */
   budgetMs?: number
@@ -30,17 +30,17 @@ export interface DrainOptions {
 
 /**
  * Archives all pending sessions. One process at a time does so. Another one may leave early, because the first one
- * checks for pending sessions again after it releases the lock.
+ * checks for pending sessions again after it releases the lock; open ones that it does not look for wait for the next
+ * start.
  */
 export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = {}): Promise<void> {
   const { own, budgetMs } = options
   const deadline = performance.now() + (budgetMs ?? 0)
   const isHurried = budgetMs !== undefined
   let asked: { model: LmProvider | undefined } | undefined
-  // A failed session is not retried in this run: its cause will hardly be gone within a second.
-  const failed = new Set<string>()
+  const tried = new Set<string>()
   const pending = (): HostSession[] =>
-    readSessions(place).filter((session) => isPending(session, own) && !failed.has(eventOf(session)))
+    readSessions(place).filter((session) => isPending(session, own) && !tried.has(eventOf(session)))
   while (pending().length > 0) {
     const lock = takeArchivingLock(place)
     if (!lock) {
@@ -51,58 +51,63 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
     // Asked for where a session waits, and once: it says what is wrong with it.
     asked ??= { model: languageModel(io) }
     const { model } = asked
-    // Sessions that were summarised without the configured model stay pending.
+    // Sessions that were summarised without the configured model stay pending, for the detached process.
     const isProvisional = isHurried && model !== undefined
     const lockTimeout = isHurried ? { lockTimeoutMs: hurriedLockMs } : {}
     try {
       await withStore(io, { root: place.root, layout: place.layout.name, ...lockTimeout }, async (store) => {
-        const run = { ...options, lm: isHurried ? undefined : model, isProvisional, lock }
-        for (const session of await archiveAll(io, place, store, pending(), run)) failed.add(eventOf(session))
+        const run = { budgetMs, lm: isHurried ? undefined : model, isProvisional, lock }
+        for (const session of await archiveAll(io, place, store, pending(), run)) tried.add(eventOf(session))
         if (!isHurried) await removeExpired(io, store)
       })
     } finally {
       lock.release()
     }
     if (isProvisional || (isHurried && performance.now() > deadline)) {
-      io.detach?.(['hook', 'drain', '--root', place.root, '--layout', place.layout.name])
+      const starting = own === undefined ? [] : [`--starting=${own}`]
+      io.detach?.(['hook', 'drain', '--root', place.root, '--layout', place.layout.name, ...starting])
       return
     }
   }
   if (!isHurried) await embedNew(io, place)
 }
 
-/** A failed session is tried again once something else happens to it. */
+/** A session that was tried in this run is tried again once something else happens to it. */
 const eventOf = ({ sessionId, at }: HostSession): string => `${sessionId} ${at}`
 
-interface ArchiveRun extends DrainOptions {
+interface ArchiveRun {
+  budgetMs: number | undefined
   lm: LmProvider | undefined
   /** Whether all of it is to be done again, with the model. */
   isProvisional: boolean
   lock: LockFile
 }
 
-/** @returns the sessions that could not be archived */
+/**
+ * @returns the sessions that are not to be tried again in this run: those that could not be archived, as the cause will
+ * hardly be gone within a second, and open ones, which may be in progress and go on growing
+ */
 async function archiveAll(
   io: Io,
   place: MemoryPlace,
   store: FileStore,
   sessions: readonly HostSession[],
-  { own, budgetMs = Number.POSITIVE_INFINITY, lm, isProvisional, lock }: ArchiveRun,
+  { budgetMs, lm, isProvisional, lock }: ArchiveRun,
 ): Promise<HostSession[]> {
   const memory = createMemoryManager({ stores: store, clock: io.now })
-  const failed: HostSession[] = []
-  const deadline = performance.now() + budgetMs
+  const tried: HostSession[] = []
+  const deadline = budgetMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + budgetMs
   const waitForQuiet = createQuietWait()
   for (const session of sessions) {
     if (performance.now() > deadline) break
     lock.renew()
     // A starting session cannot wait for another one's last lines; they are archived later.
-    if (own === undefined) await waitForQuiet(session.transcript)
+    if (budgetMs === undefined) await waitForQuiet(session.transcript)
     const outcome = await archiveHostSession(memory, store, session, lm)
-    if (outcome.problem) failed.push(session)
+    if (outcome.problem || session.state === 'open') tried.push(session)
     if (outcome.problem || !isProvisional) settle(place, session, outcome)
   }
-  return failed
+  return tried
 }
 
 /** Records what was done. Events that arrived meanwhile, and summaries that are not stored, stay pending. */

@@ -113,7 +113,8 @@ function statsOf(path: string): Stats | null {
 }
 
 /**
- * Whether a session has something to archive. An open session counts only when another one starts.
+ * Whether a session has something to archive. An open session counts only when another one starts, and for the process
+ * that goes on with what that start left.
  *
  * @param own id of the session that is just starting
  */
