@@ -1,7 +1,7 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { layouts } from '@recall/store-file'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { readSessions } from '../src/hosts/host-sessions.ts'
 import { openOpencodeDatabase, sessionsOfOnePrompt } from './opencode-database.ts'
 import { createShell, writeFiles } from './support.ts'
@@ -18,7 +18,10 @@ describe('hook, with a session of several transcripts or in a database', () => {
       await shell.withInput(event(fields)).run('hook', 'session-end')
       await shell.run('hook', 'drain')
     }
-    return { shell, database, end }
+    const start = (session_id: string) =>
+      shell.withInput(event({ host: 'opencode', session_id })).run('hook', 'session-start')
+    const archives = () => readdirSync(join(shell.root, 'memory/conversations')).length
+    return { shell, database, end, start, archives }
   }
 
   it('archives a session’s helpers with it, also where the host keeps them in the same database', async () => {
@@ -42,6 +45,52 @@ describe('hook, with a session of several transcripts or in a database', () => {
     database.exec(`INSERT INTO part VALUES ('p2', 'm2', '{"type":"text","text":"and the lynx"}')`)
     await end('o1')
     expect((await shell.run('search', 'lynx')).out).toContain('and the lynx')
+  })
+
+  it('leaves a session alone while only others in its database go on', async () => {
+    const sessions = sessionsOfOnePrompt({ id: 'o1' }, { id: 'o2' })
+    const { shell, database, end, start, archives } = openDatabase(sessions)
+    await shell.run('init')
+    for (const id of ['o1', 'o2', 'o3']) await start(id)
+    expect(archives()).toBe(2)
+    // Archiving one of them again would bring its archive back.
+    for (const name of [1, 2]) rmSync(join(shell.root, `memory/conversations/conversation-00${name}.md`))
+    const say = (id: string) =>
+      database.exec(`INSERT INTO part VALUES ('late', 'm-${id}', '{"type":"text","text":"and the lynx"}')`)
+    say('o2')
+    await end('o1')
+    expect(archives()).toBe(0)
+    await start('o4')
+    expect(archives()).toBe(1)
+    await start('o5')
+    expect(archives()).toBe(1)
+    expect((await shell.run('search', 'lynx')).code).toBe(0)
+    say('o1')
+    await start('o6')
+    expect(archives()).toBe(2)
+  })
+
+  it('begins with the sessions that were never archived where there is no time for all', async () => {
+    const ids = ['o1', 'o2', 'o3', 'o4', 'o5', 'o6']
+    const { shell, database, start, archives } = openDatabase(
+      sessionsOfOnePrompt(...ids.map((id) => ({ id }))),
+    )
+    await shell.run('init')
+    for (const session_id of ids)
+      await shell.withInput(event({ host: 'opencode', session_id })).run('hook', 'stop')
+    let now = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+      now += 1000
+      return now
+    })
+    await start('o7')
+    const first = archives()
+    database.exec("INSERT INTO part SELECT 'late-' || id, message_id, data FROM part")
+    await start('o8')
+    clock.mockRestore()
+    expect({ first: first > 0, second: archives() > first }).toEqual({ first: true, second: true })
+    for (const argv of shell.detached) await shell.run(...argv)
+    expect(archives()).toBe(6)
   })
 
   it('archives the other helpers of a session when one was forgotten, is damaged or has said nothing', async () => {

@@ -30,6 +30,7 @@ export { yamlList } from './install/yaml-list.ts'
 export { listSessionTranscripts } from './list-session-transcripts.ts'
 export { readNeutralTranscript } from './neutral/read-transcript.ts'
 export { openTranscript } from './open-transcript.ts'
+export { sessionRevisions } from './opencode/read-session.ts'
 export {
   type ArchiveReceipt,
   type ConversationArchiver,

@@ -2,7 +2,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, it } from 'vitest'
-import { listImportable, listSessionTranscripts, openTranscript, stateOfSource } from '../src/index.ts'
+import {
+  listImportable,
+  listSessionTranscripts,
+  openTranscript,
+  sessionRevisions,
+  stateOfSource,
+} from '../src/index.ts'
 import { messagesOf, outline, temporaryFolder } from './support.ts'
 
 it('knows the helpers of an OpenCode session', async () => {
@@ -19,6 +25,29 @@ it('knows the helpers of an OpenCode session', async () => {
   expect(await openTranscript(`${path}#o2`)).toMatchObject({ sessionId: 'o1/o2', parent: 'o1' })
   expect(await openTranscript(`${path}#o3`)).toMatchObject({ sessionId: 'o1/o2/o3', parent: 'o1/o2' })
   expect(await openTranscript(`${path}#o4`)).not.toHaveProperty('parent')
+})
+
+it.each([
+  ['1', "INSERT INTO part VALUES ('p1', 'm1', 'x')"],
+  ['1, which wrote it anew', "UPDATE message SET data = 'longer'"],
+  ['2', "INSERT INTO session_message VALUES ('o2', 'x')"],
+])('tells which sessions went on in a database of OpenCode %s', async (_, said) => {
+  const path = join(await temporaryFolder(), 'opencode.db')
+  const database = new DatabaseSync(path)
+  database.exec(`
+    CREATE TABLE session (id TEXT, parent_id TEXT, time_created INTEGER);
+    CREATE TABLE message (id TEXT, session_id TEXT, data TEXT);
+    CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
+    CREATE TABLE session_v2 (id TEXT, parent_id TEXT, time_created INTEGER);
+    CREATE TABLE session_message (session_id TEXT, data TEXT);
+    INSERT INTO session VALUES ('o1', NULL, 1), ('o2', 'o1', 2), ('o3', NULL, 3);
+    INSERT INTO message VALUES ('m1', 'o2', 'said');`)
+  const revisions = () => sessionRevisions(path, ['o1', 'o2', 'o3'])
+  const before = await revisions()
+  database.exec(said)
+  const after = await revisions()
+  database.close()
+  expect([...before.keys()].filter((id) => before.get(id) !== after.get(id))).toEqual(['o1', 'o2'])
 })
 
 it('takes no name that OpenCode gives every session for a title, nor its own summary for an answer', async () => {

@@ -220,7 +220,7 @@ function newsOf(
   if (!isNew) return undefined
   const others = (earlier?.summaries ?? []).filter(({ id }) => id !== summary[0]?.id)
   return {
-    ...(earlier?.done === undefined ? {} : { done: earlier.done }),
+    ...(earlier?.done === undefined ? {} : { done: earlier.done, revision: earlier.revision }),
     ...(earlier?.saved === undefined ? {} : { saved: earlier.saved }),
     sessionId: input.sessionId,
     host: input.host,

@@ -14,6 +14,7 @@ import {
   stateOf,
 } from '../hosts/host-sessions.ts'
 import { type LockFile, takeArchivingLock, withNotesLocked } from '../hosts/lock-files.ts'
+import { createRevisionReader } from '../hosts/session-revisions.ts'
 import { languageModel } from '../memory/language-model.ts'
 import { withStore } from '../memory/with-store.ts'
 import type { Io } from '../terminal/io.ts'
@@ -98,23 +99,28 @@ async function archiveAll(
   const tried: HostSession[] = []
   const deadline = budgetMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + budgetMs
   const waitForQuiet = createQuietWait()
-  for (const session of sessions) {
+  const revisionOf = createRevisionReader(sessions)
+  for (const session of sessions.toSorted(newFirst)) {
     if (performance.now() > deadline) break
     lock.renew()
     // A starting session cannot wait for another one's last lines; they are archived later.
     if (budgetMs === undefined) await waitForQuiet(session.transcript)
-    const outcome = await archiveHostSession(memory, store, session, lm)
+    const outcome = await archiveHostSession(memory, store, session, await revisionOf(session.transcript), lm)
     if (outcome.problem || session.state === 'open') tried.push(session)
     if (outcome.problem || !isProvisional) settle(place, session, outcome)
   }
   return tried
 }
 
+/** Sessions that were never archived come first, those of the oldest events before the others. */
+const newFirst = (a: HostSession, b: HostSession): number =>
+  Number(a.done !== undefined) - Number(b.done !== undefined) || a.at - b.at
+
 /** Records what was done. Events that arrived meanwhile, and summaries that are not stored, stay pending. */
 function settle(
   place: MemoryPlace,
   session: HostSession,
-  { seen, saved, stored, problem }: ArchivedHostSession,
+  { seen, revision, saved, stored, problem }: ArchivedHostSession,
 ): void {
   withNotesLocked(place, () => {
     const now = readSession(place, session.sessionId) ?? session
@@ -126,7 +132,7 @@ function settle(
     saveSession(place, {
       ...rest,
       state: isSaved ? 'open' : now.state,
-      ...(seen === null || problem ? {} : { done: seen }),
+      ...(seen === null || problem ? {} : { done: seen, revision }),
       ...(saved === undefined ? {} : { saved }),
       ...(left.length > 0 ? { summaries: left } : {}),
       ...(problem ? { problem } : {}),

@@ -12,28 +12,34 @@ import { createArchiver } from '../imports/archiver.ts'
 import { readForgotten } from '../memory/forgotten.ts'
 import { compactionKey, compactionType } from '../memory/session-keys.ts'
 import { type HostSession, neverAgain, stampOf } from './host-sessions.ts'
+import type { Revision } from './session-revisions.ts'
 
 /** What came of archiving a session of a host. */
-export interface ArchivedHostSession extends Pick<HostSession, 'saved' | 'problem'> {
+export interface ArchivedHostSession extends Pick<HostSession, 'saved' | 'problem' | 'revision'> {
   /** Stamp of the transcript before it was read; `null` without one. */
   seen: string | null
   /** The summaries that are in the memory by now. */
   stored: NonNullable<HostSession['summaries']>
 }
 
-/** Stores what a session has to archive. What keeps it from that, if anything, is told as its problem. */
+/**
+ * Stores what a session has to archive. What keeps it from that, if anything, is told as its problem.
+ *
+ * @param now what the session is at, where its transcript is a database that others share
+ */
 export async function archiveHostSession(
   memory: MemoryManager,
   store: FileStore,
   session: HostSession,
+  now: Revision | undefined,
   lm: LmProvider | undefined,
 ): Promise<ArchivedHostSession> {
-  const seen = stampOf(session.transcript)
-  const outcome: ArchivedHostSession = { seen, saved: session.saved, stored: [] }
+  const { seen, revision } = now ?? { seen: stampOf(session.transcript), revision: undefined }
+  const outcome: ArchivedHostSession = { seen, revision, saved: session.saved, stored: [] }
   try {
     await rememberSummaries(memory, store, session)
     outcome.stored = session.summaries ?? []
-    outcome.saved = await archiveNews(memory, store, session, seen, lm)
+    outcome.saved = await archiveNews(memory, store, session, outcome, lm)
   } catch (error) {
     if (!isMemoryError(error)) throw error
     outcome.problem = problemOf(session, error)
@@ -46,12 +52,13 @@ async function archiveNews(
   memory: MemoryManager,
   store: FileStore,
   session: HostSession,
-  seen: string | null,
+  { seen, revision }: Pick<ArchivedHostSession, 'seen' | 'revision'>,
   lm: LmProvider | undefined,
 ): Promise<HostSession['saved']> {
   const source = session.state === 'checkpoint' ? 'checkpoint' : 'session'
   const isPromoted = session.saved === 'checkpoint' && source === 'session'
-  if (seen !== null && (seen !== session.done || isPromoted)) {
+  const isUnchanged = revision === undefined ? seen === session.done : revision === session.revision
+  if (seen !== null && (!isUnchanged || isPromoted)) {
     await archiveTranscripts(memory, store, session, source, lm)
     return source
   }

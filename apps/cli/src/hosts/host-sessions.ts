@@ -18,8 +18,10 @@ export interface HostSession {
    * - `ended`: to be archived
    */
   state: 'open' | 'checkpoint' | 'ended'
-  /** Stamp of the transcript when it was last archived. */
+  /** Stamp of the transcript when it was last archived, or found to be as it was then. */
   done?: string
+  /** What the session itself was at then, where its transcript is a database that others share. */
+  revision?: string | undefined
   /** The form in which it was last archived; only a `session` is in the window. */
   saved?: 'checkpoint' | 'session'
   /** Whether it was told with a prompt what memory knows, and was not compacted since. */

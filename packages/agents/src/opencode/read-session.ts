@@ -12,13 +12,26 @@ interface Generation {
   sessions: string
   /** The tables of what was said in them. */
   said: readonly string[]
+  /** Selects each row of what was said in a session, with its `data`. */
+  rowsOf: string
   messagesOf(query: Query, sessionId: string, skip: Skip): Message[]
 }
 
 /** OpenCode 2 has copied what it found in the tables of OpenCode 1, and leaves those as they are. */
 const generations: readonly Generation[] = [
-  { sessions: 'session_v2', said: ['session_message'], messagesOf: messagesOf2 },
-  { sessions: 'session', said: ['message', 'part'], messagesOf: messagesOf1 },
+  {
+    sessions: 'session_v2',
+    said: ['session_message'],
+    rowsOf: 'SELECT data FROM session_message WHERE session_id = ?1',
+    messagesOf: messagesOf2,
+  },
+  {
+    sessions: 'session',
+    said: ['message', 'part'],
+    rowsOf: `SELECT data FROM message WHERE session_id = ?1 UNION ALL
+      SELECT part.data FROM message JOIN part ON part.message_id = message.id WHERE message.session_id = ?1`,
+    messagesOf: messagesOf1,
+  },
 ]
 
 const generationsIn = (query: Query): Generation[] =>
@@ -38,17 +51,38 @@ export function listOpencodeSessions(path: string): Promise<string[] | null> {
 
 /** A session with its helpers and theirs, each as `<database>#<session id>`. */
 export function listOpencodeSession(path: string, sessionId: string): Promise<string[]> {
-  return withSnapshot(path, (query) => {
-    const all = generationsIn(query).map(
-      ({ sessions }) => `SELECT id, parent_id, time_created FROM ${sessions}`,
-    )
-    const found = new Set([sessionId])
-    if (all.length === 0) return [`${path}#${sessionId}`]
-    const below = `SELECT id FROM (${all.join(' UNION ALL ')}) WHERE parent_id = ? ORDER BY time_created, id`
-    // What is found on the way is looked into as well.
-    for (const above of found) for (const { id } of query(below, above)) found.add(String(id))
-    return [...found].map((id) => `${path}#${id}`)
-  })
+  return withSnapshot(path, (query) => withHelpers(query, sessionId).map((id) => `${path}#${id}`))
+}
+
+function withHelpers(query: Query, sessionId: string): string[] {
+  const all = generationsIn(query).map(
+    ({ sessions }) => `SELECT id, parent_id, time_created FROM ${sessions}`,
+  )
+  if (all.length === 0) return [sessionId]
+  const below = `SELECT id FROM (${all.join(' UNION ALL ')}) WHERE parent_id = ? ORDER BY time_created, id`
+  const found = new Set([sessionId])
+  // What is found on the way is looked into as well.
+  for (const above of found) for (const { id } of query(below, above)) found.add(String(id))
+  return [...found]
+}
+
+/**
+ * What tells of each of some sessions in a database whether something was said in it since, or in its helpers: of what
+ * is there only the number and the sizes are read.
+ */
+export function sessionRevisions(path: string, ids: readonly string[]): Promise<Map<string, string>> {
+  return withSnapshot(path, (query) => new Map(ids.map((id) => [id, revisionOf(query, id)])))
+}
+
+function revisionOf(query: Query, sessionId: string): string {
+  const said = generationsIn(query).map(({ rowsOf }) => `SELECT octet_length(data) AS size FROM (${rowsOf})`)
+  const sizes = `SELECT count(*) AS count, total(size) AS size FROM (${said.join(' UNION ALL ')})`
+  return withHelpers(query, sessionId)
+    .map((id) => {
+      const updated = updatedAt(latestOf(query, id)?.session ?? {})
+      return [updated, ...(said.length > 0 ? query(sizes, id) : []).flatMap(Object.values)].join('-')
+    })
+    .join(' ')
 }
 
 /**

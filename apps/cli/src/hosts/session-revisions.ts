@@ -1,0 +1,41 @@
+import { sessionRevisions, splitAddress } from '@recall/agents'
+import { isMemoryError } from '@recall/core'
+import { type HostSession, stampOf } from './host-sessions.ts'
+
+/** What a session in a database was at, when the whole of that had this stamp. */
+export interface Revision {
+  seen: string
+  revision: string
+}
+
+/**
+ * Tells of sessions in databases what each is at: the stamp of a database changes whenever any session in it goes on.
+ * All sessions of a database are looked at with the first of them, as its owner may be writing, and then each look would
+ * copy it anew.
+ */
+export function createRevisionReader(
+  sessions: readonly HostSession[],
+): (transcript: string) => Promise<Revision | undefined> {
+  const databases = new Map<string, { seen: string | null; revisions: Map<string, string> }>()
+  return async (transcript) => {
+    const address = splitAddress(transcript)
+    if (address === null) return undefined
+    const { file, id } = address
+    let database = databases.get(file)
+    if (database === undefined) {
+      const addresses = sessions.map((session) => splitAddress(session.transcript))
+      const ids = addresses.flatMap((each) => (each?.file === file ? [each.id] : []))
+      const seen = stampOf(transcript)
+      database = { seen, revisions: await sessionRevisions(file, ids).catch(noRevisions) }
+      databases.set(file, database)
+    }
+    const revision = database.revisions.get(id)
+    return database.seen === null || revision === undefined ? undefined : { seen: database.seen, revision }
+  }
+}
+
+/** Archiving its sessions tells what is wrong with a database. */
+function noRevisions(error: unknown): Map<string, string> {
+  if (!isMemoryError(error)) throw error
+  return new Map()
+}
