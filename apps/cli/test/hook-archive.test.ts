@@ -302,9 +302,12 @@ describe('archiving by hooks', () => {
     const at = Date.parse('2026-03-06T12:00:00Z') - week
     const session = { host: 'claude', transcript: join(shell.root, 'gone for ever.jsonl'), at } as const
     saveSession(place, { ...session, sessionId: 'done', state: 'open' })
+    const damaged = join(shell.root, "somebody's garbage.jsonl")
+    writeFileSync(damaged, 'no transcript\n')
     saveSession(place, {
       ...session,
       sessionId: 'given-up',
+      transcript: damaged,
       state: 'ended',
       problem: { reason: 'no such thing', tries: 5 },
     })
@@ -333,7 +336,7 @@ describe('archiving by hooks', () => {
     const { code, out } = await shell.run('doctor')
     expect(code).toBe(1)
     expect(out).toContain('session given-up was not archived: no such thing')
-    expect(out).toContain(`recall archive '${session.transcript}'`)
+    expect(out).toContain(`recall archive '${damaged.replace("'", "'\\''")}'`)
   })
 
   it('tries a session once at a time, and gives none up for a folder that is away', async () => {

@@ -1,6 +1,7 @@
 import { openTranscript } from '@recall/agents'
 import { isMemoryError, type MemoryError } from '@recall/core'
 import { exitCodes } from '../exit-codes.ts'
+import { givenUpSessions, settleGivenUp } from '../hosts/given-up-sessions.ts'
 import { type ArchiveResult, createArchiver } from '../imports/archiver.ts'
 import { listTranscripts } from '../imports/transcripts.ts'
 import { formatsIn, withoutFormats } from '../imports/unreadable.ts'
@@ -27,17 +28,24 @@ export async function archive(
   return withMemory(io, { ...options, create: true }, async (memory, store) => {
     const archiver = await createArchiver(memory, store, source, { lm: languageModel(io) })
     const report = createReport(io, options.json ?? false)
+    const givenUp = source === 'session' ? givenUpSessions(store) : []
+    const done: ArchiveResult[] = []
     for (const error of unreadable) report.failed(String(error.details?.path), error)
     for (const path of transcripts) {
       try {
-        report.archived(await archiver(path))
+        const result = await archiver(path)
+        report.archived(result)
+        done.push(result)
       } catch (error) {
         // One bad file must not stop the others.
         if (!isMemoryError(error) || transcripts.length + unreadable.length === 1) throw error
         report.failed(path, error)
       }
     }
-    return report.end()
+    const code = report.end()
+    // What failed may be a helper of theirs.
+    if (code === exitCodes.fine) settleGivenUp(store, givenUp, done)
+    return code
   })
 }
 

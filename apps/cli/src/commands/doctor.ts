@@ -11,7 +11,8 @@ import {
   type VectorSpace,
 } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { damagedSessions, isGivenUp, readSessions } from '../hosts/host-sessions.ts'
+import { forgetGivenUp, givenUpSessions, isGone } from '../hosts/given-up-sessions.ts'
+import { damagedSessions, type HostSession } from '../hosts/host-sessions.ts'
 import { areOf, openEmbedder } from '../memory/embedder.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { isAway, remedyWhereAway } from '../memory/receipts.ts'
@@ -34,7 +35,7 @@ export async function doctor(
     : await withStore(io, options, async (store) => [
         ...checkUp(defaultFileSystem, store, { deep: options.deep ?? false, fix: options.fix ?? false }),
         ...(await embeddingModel(io, store)),
-        ...sessionsLeft(store),
+        ...(await sessionsLeft(store, options.fix ?? false)),
         ...sessionsLost(store),
       ])
   const healthy = findings.every(({ ok }) => ok)
@@ -103,21 +104,33 @@ const difference = (given: VectorSpace, kept: VectorSpace): string =>
     ? `${given.model} with ${given.dimensions} dimensions, but the vectors have ${kept.dimensions}`
     : `${given.model}, but the vectors are of ${kept.model}`
 
-function sessionsLeft(store: FileStore): Finding[] {
-  const left = readSessions(store).filter(isGivenUp)
-  if (left.length === 0) return []
+async function sessionsLeft(store: FileStore, fix: boolean): Promise<Finding[]> {
+  const left: HostSession[] = []
+  const gone: HostSession[] = []
+  for (const session of givenUpSessions(store)) ((await isGone(session)) ? gone : left).push(session)
+  if (fix) forgetGivenUp(store, gone)
   const archives = left.map(({ transcript }) => `recall archive ${quoted(transcript)}`).join('; ')
+  const mend = `mend what it says, then archive the transcripts: ${archives}`
+  const forget = "run 'recall doctor --fix' to give them up for good"
   return [
-    {
-      check: 'sessions',
-      ok: false,
-      message: left
-        .map(({ sessionId, problem }) => `session ${sessionId} was not archived: ${problem?.reason}`)
-        .join('; '),
-      remedy: `mend what it says, then archive the transcripts: ${archives}`,
-    },
+    ...(left.length > 0 ? [notArchived('sessions', left, { ok: false, remedy: mend })] : []),
+    ...(gone.length > 0 ? [notArchived('transcripts gone', gone, { ok: fix, remedy: forget })] : []),
   ]
 }
+
+const notArchived = (
+  check: string,
+  sessions: readonly HostSession[],
+  { ok, remedy }: { ok: boolean; remedy: string },
+): Finding => ({
+  check,
+  ok,
+  message: sessions
+    .map(({ sessionId, problem }) => `session ${sessionId} was not archived: ${problem?.reason}`)
+    .join('; '),
+  remedy,
+  ...(ok ? { fixed: true } : {}),
+})
 
 function sessionsLost(store: FileStore): Finding[] {
   const damaged = damagedSessions(store)

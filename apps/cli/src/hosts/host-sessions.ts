@@ -80,8 +80,13 @@ export function saveSession(place: MemoryPlace, session: HostSession): void {
 export function forgetOldSessions(place: MemoryPlace, now: number, own: string): void {
   for (const session of readSessions(place)) {
     if (now - session.at <= keepFor || isPending(session, own) || isGivenUp(session)) continue
-    rmSync(join(place.root, folderIn(place), nameOf(session.sessionId)), { force: true })
+    forgetSession(place, session.sessionId)
   }
+}
+
+/** Deletes the file of a session. */
+export function forgetSession(place: MemoryPlace, sessionId: string): void {
+  rmSync(join(place.root, folderIn(place), nameOf(sessionId)), { force: true })
 }
 
 /** Whether archiving a session was given up after failures. A session that a person had forgotten does not count. */

@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { listImportable, splitAddress } from '@recall/agents'
+import {
+  forgetSession,
+  type HostSession,
+  isGivenUp,
+  type MemoryPlace,
+  readSession,
+  readSessions,
+  saveSession,
+  stampOf,
+} from './host-sessions.ts'
+import { withNotesLocked } from './lock-files.ts'
+
+/** A session that was given up, with the stamp of its transcript. */
+export interface GivenUpSession extends HostSession {
+  seen: string | null
+}
+
+export const givenUpSessions = (place: MemoryPlace): GivenUpSession[] =>
+  readSessions(place)
+    .filter(isGivenUp)
+    .map((session) => ({ ...session, seen: stampOf(session.transcript) }))
+
+/**
+ * Notes that sessions are archived that were given up before.
+ *
+ * @param archived what a person archived since these were read
+ */
+export function settleGivenUp(
+  place: MemoryPlace,
+  givenUp: readonly GivenUpSession[],
+  archived: readonly { path: string; sessionId: string }[],
+): void {
+  const paths = new Set(archived.map(({ path }) => path))
+  const ids = new Set(archived.map(({ sessionId }) => sessionId))
+  for (const { sessionId, transcript, seen } of givenUp) {
+    if (!paths.has(transcript) && !ids.has(sessionId)) continue
+    whileGivenUp(place, sessionId, ({ problem: _, ...rest }) =>
+      saveSession(place, { ...rest, saved: 'session', ...(seen === null ? {} : { done: seen }) }),
+    )
+  }
+}
+
+/** Deletes the notes of sessions that were given up. */
+export function forgetGivenUp(place: MemoryPlace, sessions: readonly HostSession[]): void {
+  for (const { sessionId } of sessions) whileGivenUp(place, sessionId, () => forgetSession(place, sessionId))
+}
+
+/** A hook may have noted something meanwhile. */
+function whileGivenUp(place: MemoryPlace, sessionId: string, change: (current: HostSession) => void): void {
+  withNotesLocked(place, () => {
+    const current = readSession(place, sessionId)
+    if (current !== undefined && isGivenUp(current)) change(current)
+  })
+}
+
+/**
+ * Whether nothing is left to archive of a session. A transcript that cannot be read is not gone, nor is one whose folder
+ * is away, as its disk may just not be mounted.
+ */
+export async function isGone({ transcript, summaries = [] }: HostSession): Promise<boolean> {
+  if (summaries.length > 0) return false
+  const address = splitAddress(transcript)
+  const file = address?.file ?? transcript
+  try {
+    const stats = await stat(file)
+    if (address === null || !stats.isFile()) return false
+  } catch (error) {
+    // Node finds nothing under a name that is not UTF-8, which it reads with U+FFFD in it.
+    const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT' && !file.includes('\ufffd')
+    return isAbsent && existsSync(dirname(file))
+  }
+  // Of a database that cannot be read only the file is listed.
+  const listed = await listImportable(file)
+  return !listed.includes(file) && !listed.includes(transcript)
+}
