@@ -343,6 +343,45 @@ it('leaves in the window with --clear a session that it did not tell, though ano
   expect(left).not.toContain('## Session s3')
 })
 
+describe('notes in the window, with --clear', () => {
+  const session = (id: string, found: string): string =>
+    `## Session ${id} — 2026-01-01T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: x\n\n${found}\n`
+  const separator = '\n---\n\n'
+  const long = session('s1', 'And so on. '.repeat(1500))
+
+  /** The window after a session was given it. */
+  async function leftOf(window: string): Promise<string> {
+    const shell = createShell()
+    await shell.run('init')
+    const path = join(shell.root, 'memory/EPHEMERAL.md')
+    writeFileSync(path, window)
+    const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source: 'startup' })
+    await shell.withInput(input).run('hook', 'session-start', '--clear')
+    return readFileSync(path, 'utf8')
+  }
+
+  it.each([
+    ['a session quotes them', session('s2', 'I read: Call Ada back.')],
+    ['a session has them among its lines', session('s2', 'I read:\n\nCall Ada back.')],
+    ['another note begins with them', 'Call Ada back.\n\nAnd Jonas.\n'],
+  ])('stay when they were not told, though %s', async (_, told) => {
+    const left = await leftOf(['Call Ada back.\n', long, told].join(separator))
+    expect(left).toContain('Call Ada back.')
+    expect(left).toContain('Session s1')
+    expect(left).not.toContain('Session s2')
+  })
+
+  it.each([
+    ['below each other', ['Call Ada back.\n', 'And Jonas.\n', session('s2', 'Nothing new.')].join(separator)],
+    ['between sessions', ['Call Ada back.\n', session('s2', 'Nothing new.'), 'And Jonas.\n'].join(separator)],
+    ['right above a session', `# Now\n${separator}And Jonas.\n\n${session('s2', 'Nothing new.')}`],
+    ['with rules in code', `Call Ada back:\n\n\`\`\`yaml\n---\nat: 9\n---\n\`\`\`\n\nAnd Jonas.\n`],
+  ])('go when they were told, %s', async (_, window) => {
+    const left = await leftOf(window)
+    for (const told of ['Ada', 'Jonas', 'Session']) expect(left).not.toContain(told)
+  })
+})
+
 it('leaves the window with --clear to the next session when one goes on after it was compacted', async () => {
   const shell = createShell()
   await shell.run('archive', writeSession(shell.root, 's1', poolSession))

@@ -197,7 +197,24 @@ export async function clearToldWindow(io: Io, place: MemoryPlace, told: string):
       ({ sessionId, date, summary }) =>
         told.includes(`## Session ${sessionId} — ${date}`) && told.includes(summary.replaceAll('\r\n', '\n')),
     )
-    const areNotesSeen = notes?.split('\n').every((line) => told.includes(line.trim()))
-    await clearWindow(memory, { entries: seen, notes: areNotesSeen ? notes : undefined }, { clock: io.now })
+    const seenNotes = notes !== undefined && areTold(notes, told) ? notes : undefined
+    await clearWindow(memory, { entries: seen, notes: seenNotes }, { clock: io.now })
   })
 }
+
+/** Whether all notes are among what was told, as whole entries: a session may say the same as a note. */
+function areTold(notes: string, told: string): boolean {
+  let left = linesIn(notes)
+  for (const entry of told.split(/^(?:---[ \t]*$|(?=## Session ))/m)) {
+    const lines = linesIn(entry)
+    if (lines.every((line, i) => line === left[i])) left = left.slice(lines.length)
+  }
+  return left.length === 0
+}
+
+/** Lines without the blank ones and the separators, which do not stand between all notes. */
+const linesIn = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && line !== '---')
