@@ -185,9 +185,9 @@ function note(
   place: MemoryPlace,
   input: HookInput,
   state: HostSession['state'],
-  now: Pick<HostSession, 'isTold'> = {},
+  reported: Pick<HostSession, 'isTold'> = {},
 ): void {
-  const news = (): HostSession | undefined => newsOf(io, place, input, { state, ...now })
+  const news = (): HostSession | undefined => newsOf(io, place, input, { state, ...reported })
   if (news() === undefined) return
   withNotesLocked(place, () => {
     // Read again: another hook of the session may have noted something meanwhile.

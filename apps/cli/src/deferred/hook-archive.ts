@@ -123,15 +123,15 @@ function settle(
   { seen, revision, saved, stored, problem }: ArchivedHostSession,
 ): void {
   withNotesLocked(place, () => {
-    const now = readSession(place, session.sessionId) ?? session
-    const { summaries = [], problem: _, ...rest } = now
+    const current = readSession(place, session.sessionId) ?? session
+    const { summaries = [], problem: _, ...rest } = current
     const left = summaries.filter(({ id }) => !stored.some((each) => each.id === id))
-    const isSameEvent = now.state === session.state && now.at === session.at
+    const isSameEvent = current.state === session.state && current.at === session.at
     // A checkpoint of which something is left is tried again: an open session would be archived as one that has ended.
-    const isSaved = isSameEvent && now.state === 'checkpoint' && !problem && left.length === 0
+    const isSaved = isSameEvent && current.state === 'checkpoint' && !problem && left.length === 0
     saveSession(place, {
       ...rest,
-      state: isSaved ? 'open' : now.state,
+      state: isSaved ? 'open' : current.state,
       ...(seen === null || problem ? {} : { done: seen, revision }),
       ...(saved === undefined ? {} : { saved }),
       ...(left.length > 0 ? { summaries: left } : {}),

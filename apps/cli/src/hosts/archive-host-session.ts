@@ -25,16 +25,16 @@ export interface ArchivedHostSession extends Pick<HostSession, 'saved' | 'proble
 /**
  * Stores what a session has to archive. What keeps it from that, if anything, is told as its problem.
  *
- * @param now what the session is at, where its transcript is a database that others share
+ * @param known what the session is at, where its transcript is a database that others share
  */
 export async function archiveHostSession(
   memory: MemoryManager,
   store: FileStore,
   session: HostSession,
-  now: Revision | undefined,
+  known: Revision | undefined,
   lm: LmProvider | undefined,
 ): Promise<ArchivedHostSession> {
-  const { seen, revision } = now ?? { seen: stampOf(session.transcript), revision: undefined }
+  const { seen, revision } = known ?? { seen: stampOf(session.transcript), revision: undefined }
   const outcome: ArchivedHostSession = { seen, revision, saved: session.saved, stored: [] }
   try {
     await rememberSummaries(memory, store, session)
