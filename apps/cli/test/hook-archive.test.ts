@@ -339,6 +339,35 @@ describe('archiving by hooks', () => {
     expect(out).toContain(`recall archive '${damaged.replace("'", "'\\''")}'`)
   })
 
+  it.each([
+    ['', { tries: 1, isForgotten: true }],
+    [' by an earlier version', { tries: 99 }],
+  ])('is done with a session that a person had forgotten, as was noted%s', async (_, noted) => {
+    const shell = createShell()
+    await shell.run('init')
+    const place = { root: shell.root, layout: layouts.entity }
+    const transcript = writeSession(shell.root, 's1', poolSession)
+    const at = Date.parse('2026-03-06T12:00:00Z') - 8 * 24 * 3600_000
+    const problem = { reason: 'it was forgotten', ...noted }
+    saveSession(place, { sessionId: 's1', host: 'claude', transcript, at, state: 'ended', problem })
+    await shell.run('hook', 'drain')
+    expect((await shell.run('search', 'release')).code).toBe(1)
+    expect((await shell.run('doctor')).code).toBe(0)
+    const starting = { session_id: 's2', transcript_path: join(shell.root, 's2.jsonl'), hook_event_name: 'X' }
+    await shell.withInput(event(starting)).run('hook', 'session-start')
+    expect(readSessions(place)).toMatchObject([{ sessionId: 's2' }])
+  })
+
+  it('tries no session again that a person had forgotten', async () => {
+    const { shell, run } = await hooked()
+    await shell.run('archive', join(shell.root, 's1.jsonl'))
+    await shell.run('forget', 'conversation:s1', '--yes')
+    await run('session-end', 'SessionEnd')
+    for (let i = 0; i < 2; i++) await shell.run('hook', 'drain')
+    const problem = { reason: expect.stringContaining('was forgotten'), tries: 1, isForgotten: true }
+    expect(readSessions({ root: shell.root, layout: layouts.entity })).toMatchObject([{ problem }])
+  })
+
   it('tries a session once at a time, and gives none up for a folder that is away', async () => {
     const shell = createShell()
     await shell.run('archive', writeSession(shell.root, 's1', poolSession))

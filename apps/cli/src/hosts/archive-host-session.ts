@@ -11,7 +11,7 @@ import { defaultFileSystem, type FileStore, readConfig } from '@recall/store-fil
 import { createArchiver } from '../imports/archiver.ts'
 import { readForgotten } from '../memory/forgotten.ts'
 import { compactionKey, compactionType } from '../memory/session-keys.ts'
-import { type HostSession, neverAgain, stampOf } from './host-sessions.ts'
+import { type HostSession, stampOf } from './host-sessions.ts'
 import type { Revision } from './session-revisions.ts'
 
 /** What came of archiving a session of a host. */
@@ -75,7 +75,7 @@ function problemOf(
   { code, message, details }: MemoryError,
 ): HostSession['problem'] {
   const tries = (problem?.tries ?? 0) + (ofMemory.has(code) ? 0 : 1)
-  return { reason: message, tries: details?.forgotten === true ? neverAgain : tries }
+  return { reason: message, tries, ...(details?.forgotten === true ? { isForgotten: true } : {}) }
 }
 
 /** Failures of the memory rather than the session, such as a full disk: they do not count as tries. */

@@ -28,8 +28,8 @@ export interface HostSession {
   isTold?: boolean
   /** Redacted summaries that the host wrote when it compacted the session, still to be stored. */
   summaries?: { id: string; text: string }[]
-  /** Why the last try to archive it failed, and how many tries did. */
-  problem?: { reason: string; tries: number }
+  /** Why the last try to archive it failed, how many tries did, and whether because a person had it forgotten. */
+  problem?: { reason: string; tries: number; isForgotten?: boolean }
 }
 
 export interface MemoryPlace {
@@ -41,8 +41,8 @@ export interface MemoryPlace {
 const keepFor = 7 * 24 * 3600 * 1000
 /** Tries after which a transcript is given up. */
 const mostTries = 5
-/** The value of `tries` for a session that a person had forgotten. */
-export const neverAgain = 99
+/** The value of `tries` for a session that a person had forgotten, in notes of earlier versions. */
+const triesOfForgotten = 99
 
 const folderIn = ({ layout }: MemoryPlace): string => `${layout.internal}/sessions`
 const nameOf = (sessionId: string): string => `${sha256(sessionId).slice(0, 24)}.json`
@@ -91,7 +91,7 @@ export function forgetSession(place: MemoryPlace, sessionId: string): void {
 
 /** Whether archiving a session was given up after failures. A session that a person had forgotten does not count. */
 export const isGivenUp = ({ problem }: HostSession): boolean =>
-  problem !== undefined && problem.tries >= mostTries && problem.tries < neverAgain
+  problem !== undefined && problem.tries >= mostTries && !problem.isForgotten
 
 /** Changes whenever a transcript does; `null` when there is no file. */
 export const stampOf = (transcript: string): string | null => stateOf(transcript)?.stamp ?? null
@@ -126,7 +126,7 @@ function statsOf(path: string): Stats | null {
  * @param own id of the session that is just starting
  */
 export function isPending(session: HostSession, own?: string): boolean {
-  if ((session.problem?.tries ?? 0) >= mostTries) return false
+  if (session.problem?.isForgotten || isGivenUp(session)) return false
   if ((session.summaries?.length ?? 0) > 0 || session.state === 'checkpoint') return true
   if (session.state === 'open' && (own === undefined || session.sessionId === own)) return false
   if (session.saved === 'checkpoint') return true
@@ -153,6 +153,7 @@ function parseSession(path: string): HostSession[] {
   try {
     const value = JSON.parse(readFileSync(path, 'utf8')) as HostSession
     if (typeof value.sessionId !== 'string' || typeof value.transcript !== 'string') return []
+    if (value.problem?.tries === triesOfForgotten) value.problem.isForgotten = true
     return [{ ...value, transcript: transcriptNow(value.transcript) }]
   } catch {
     return []
