@@ -105,3 +105,11 @@ it('forgets with --fix a session that its database does not have any more, and o
   await examine('--fix')
   expect(notes()).toEqual([])
 })
+
+it('names apart what was not archived and notes that are damaged', async () => {
+  const { shell } = await givenUp()
+  writeFiles(shell.root, { [`memory/.recall/sessions/${'0'.repeat(24)}.json`]: 'no note' })
+  const { findings } = await shell.json<{ findings: { check: string; ok: boolean }[] }>('doctor')
+  const wrong = findings.flatMap(({ check, ok }) => (ok ? [] : [check]))
+  expect(wrong).toEqual(['sessions not archived', 'session notes'])
+})

@@ -113,7 +113,7 @@ async function sessionsLeft(store: FileStore, fix: boolean): Promise<Finding[]> 
   const mend = `mend what it says, then archive the transcripts: ${archives}`
   const forget = "run 'recall doctor --fix' to give them up for good"
   return [
-    ...(left.length > 0 ? [notArchived('sessions', left, { ok: false, remedy: mend })] : []),
+    ...(left.length > 0 ? [notArchived('sessions not archived', left, { ok: false, remedy: mend })] : []),
     ...(gone.length > 0 ? [notArchived('transcripts gone', gone, { ok: fix, remedy: forget })] : []),
   ]
 }
@@ -137,7 +137,7 @@ function sessionsLost(store: FileStore): Finding[] {
   if (damaged.length === 0) return []
   return [
     {
-      check: 'sessions',
+      check: 'session notes',
       ok: false,
       message: damaged.map((path) => `${path} is damaged: it named a session to archive`).join('; '),
       remedy: "run 'recall import', which finds the session at its host, then delete the file",
