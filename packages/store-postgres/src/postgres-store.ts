@@ -33,7 +33,10 @@ export interface PostgresStoreOptions {
   tenant?: string
   /** Whether an acknowledged write outlives its process. Default true. */
   durable?: boolean
-  /** Longest that a call waits for an answer, in milliseconds, before it throws TIMEOUT. Default: for ever. */
+  /**
+   * Longest that a call waits for an answer, in milliseconds, before it throws TIMEOUT. What clears, sweeps or archives
+   * many entries does it in steps, and waits as long for each. Default: for ever.
+   */
   timeoutMs?: number
   /**
    * A text search configuration of Postgres, for example `german`, that splits and stems texts and queries. All
@@ -70,8 +73,6 @@ export function createPostgresStore(database: Database, options: PostgresStoreOp
   const { textConfiguration = null, quotas = {}, answerBytes = Number.POSITIVE_INFINITY } = options
   const current: Shelf = { tenant, archived: false, textConfiguration, quotas, answerBytes }
   const shelves = { current, archive: { ...current, archived: true } }
-  const moving = <T>(call: () => Promise<T>): Promise<T> =>
-    asMemoryErrors(MemoryErrorCode.WRITE_FAILED, call, timeoutMs)
   return {
     name,
     capabilities: { durable, semantic: true, archive: true },
@@ -79,9 +80,13 @@ export function createPostgresStore(database: Database, options: PostgresStoreOp
     cold: {
       name: `${name} archive`,
       ...createShelf(database, shelves.archive, timeoutMs),
-      archive: (selection) =>
-        moving(async () => ({ archived: await archiveEntries(database, shelves, selection), errors: [] })),
-      restore: (address, now) => moving(() => restoreEntry(database, shelves, address, now)),
+      async archive(selection) {
+        return { archived: await archiveEntries(database, shelves, selection, timeoutMs), errors: [] }
+      },
+      restore: (address, now) => {
+        const move = () => restoreEntry(database, shelves, address, now)
+        return asMemoryErrors(MemoryErrorCode.WRITE_FAILED, move, timeoutMs)
+      },
       close: async () => {},
     },
     close,
@@ -138,11 +143,14 @@ function createShelf(
     return (await via.delete(entries).where(where).returning({ id: entries.id })).length
   }
 
-  /** However many there are, no statement takes long; after a failure the next call goes on from there. */
+  /**
+   * However many there are, no statement takes long; after a failure the next call goes on from there, and until then
+   * nothing does.
+   */
   const removeInSteps = async (place: Place, condition: SQL | undefined): Promise<number> => {
     let removed = 0
     for (;;) {
-      const gone = await removeIn(database, place, condition, mostRemoved)
+      const gone = await writing(() => removeIn(database, place, condition, mostRemoved))
       removed += gone
       if (gone < mostRemoved) return removed
     }
@@ -213,14 +221,12 @@ function createShelf(
       }),
 
     removeAll: ({ updatedBefore, tags = [], type, ...place }) =>
-      writing(() =>
-        removeInSteps(
-          place,
-          and(
-            updatedBefore === undefined ? undefined : lt(entries.updatedAt, updatedBefore),
-            tags.length > 0 ? arrayContains(entries.tags, [...tags]) : undefined,
-            type === undefined ? undefined : eq(entries.type, JSON.stringify(type)),
-          ),
+      removeInSteps(
+        place,
+        and(
+          updatedBefore === undefined ? undefined : lt(entries.updatedAt, updatedBefore),
+          tags.length > 0 ? arrayContains(entries.tags, [...tags]) : undefined,
+          type === undefined ? undefined : eq(entries.type, JSON.stringify(type)),
         ),
       ),
 
@@ -245,13 +251,13 @@ function createShelf(
         }),
       ),
 
-    sweep: ({ now, dryRun, ...place }) =>
-      writing(async () => {
-        if (dryRun) return database.$count(entries, and(inPlace(place, shelf), isExpired(now)))
-        const removed = await removeInSteps(place, isExpired(now))
-        await mergeSizes(database, placeId(place, shelf))
-        return removed
-      }),
+    async sweep({ now, dryRun, ...place }) {
+      const expired = and(inPlace(place, shelf), isExpired(now))
+      if (dryRun) return writing(async () => database.$count(entries, expired))
+      const removed = await removeInSteps(place, isExpired(now))
+      await writing(() => mergeSizes(database, placeId(place, shelf)))
+      return removed
+    },
 
     stats: (place) =>
       searching(async () => {

@@ -5,10 +5,10 @@ import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
  * Runs a call to the database; its failures become `MemoryError`s. Drivers put the statement and its parameters,
  * which are people's memories, into their messages: only the error code and the name of the constraint are kept.
  *
- * @param call one statement or one transaction. It is run once more when Postgres has undone it, because it and
- * others waited for each other
+ * @param call one statement, one transaction, or reads: when the time is over, nothing ends it. It is run once more when
+ * Postgres has undone it in time, because it and others waited for each other
  * @param fallback the code for failures that have no specific one
- * @param timeoutMs how long to wait, because a server that hangs never answers. Default: for ever
+ * @param timeoutMs how long to wait for each run, because a server that hangs never answers. Default: for ever
  */
 export async function asMemoryErrors<T>(
   fallback: MemoryErrorCode,
@@ -16,7 +16,7 @@ export async function asMemoryErrors<T>(
   timeoutMs?: number,
 ): Promise<T> {
   try {
-    return await (timeoutMs === undefined ? twiceAtMost(call) : withDeadline(twiceAtMost(call), timeoutMs))
+    return await twiceAtMost(timeoutMs === undefined ? call : () => withDeadline(call(), timeoutMs))
   } catch (error) {
     throw ownError(error) ?? memoryErrorOf(error, fallback)
   }

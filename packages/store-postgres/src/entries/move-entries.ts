@@ -3,12 +3,14 @@ import {
   type ArchiveSelection,
   asRestored,
   equalJson,
+  MemoryErrorCode,
   type Place,
   writtenSinceArchived,
 } from '@recall/core'
 import { and, getTableColumns, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
 import type { Database } from '../engines/database.ts'
+import { asMemoryErrors } from '../engines/postgres-errors.ts'
 import { entries, units } from '../schema/entries.ts'
 import { placeId } from './address.ts'
 import { inPlace, isAt, isLive } from './conditions.ts'
@@ -28,14 +30,23 @@ const takeTurn = (transaction: Database, place: Place, current: Shelf): Promise<
     sql`select pg_advisory_xact_lock(${moveLock}::int, hashtext(${placeId(place, current)}))`,
   )
 
-/** Moves entries that were last written before a time to their archive, and returns how many. */
+/**
+ * Moves entries that were last written before a time to their archive. After a failure the next call goes on from
+ * there.
+ *
+ * @param timeoutMs longest time for one of its transactions
+ * @returns how many were moved
+ */
 export async function archiveEntries(
   database: Database,
   { current, archive }: { current: Shelf; archive: Shelf },
   { before, now, dryRun, limit = Number.POSITIVE_INFINITY, ...place }: ArchiveSelection,
+  timeoutMs?: number,
 ): Promise<number> {
+  const running = <T>(call: () => Promise<T>): Promise<T> =>
+    asMemoryErrors(MemoryErrorCode.WRITE_FAILED, call, timeoutMs)
   const isOld = and(inPlace(place, current), isLive(now), lt(entries.updatedAt, before)) as SQL
-  if (dryRun) return database.$count(entries, isOld)
+  if (dryRun) return running(async () => database.$count(entries, isOld))
   const movePage = (most: number): Promise<number> =>
     database.transaction(async (transaction) => {
       await takeTurn(transaction, place, current)
@@ -45,7 +56,7 @@ export async function archiveEntries(
     })
   let archived = 0
   while (archived < limit) {
-    const moved = await movePage(Math.min(movedTogether, limit - archived))
+    const moved = await running(() => movePage(Math.min(movedTogether, limit - archived)))
     if (moved === 0) break
     archived += moved
   }
