@@ -71,6 +71,16 @@ describe('createMemoryManager', () => {
     expect(embedder.close).toHaveBeenCalledTimes(1)
   })
 
+  it('overwrites nothing when leave to do so is given while it writes', async () => {
+    const memory = createMemoryManager({ stores: createInMemoryStore() })
+    await memory.write('long-term', 'key', 'before')
+    const options = { overwrite: false }
+    const written = memory.write('long-term', 'key', 'after', options)
+    options.overwrite = true
+    await expect(written).rejects.toMatchObject({ code: 'MEMORY_CONFLICT' })
+    expect(await memory.read('long-term', 'key')).toBe('before')
+  })
+
   it('keeps what a batch was given, whatever becomes of it while the batch is written', async () => {
     const memory = createMemoryManager({ stores: createInMemoryStore(), encryptionKey: new Uint8Array(32) })
     const value = { n: 1 }

@@ -5,7 +5,7 @@ import type { Address, Change, Entry, MemoryStore, Place } from '../memory-store
 import type { MemoryScope } from '../scope.ts'
 import { commitWithArchived } from '../stores/archive.ts'
 import type { Draft, EntryFactory } from './entry-factory.ts'
-import { batchSchema, parseInput, parseKey, updatesSchema } from './inputs.ts'
+import { batchSchema, parseInput, updatesSchema } from './inputs.ts'
 import type { WithinQuota } from './quotas.ts'
 
 /** What a memory puts into a store, each write within the quota of its scope. */
@@ -52,7 +52,6 @@ export function createWriting({ entries, withinQuota, clock }: WritingOptions): 
     updates: readonly AtomicUpdate[],
     now: number,
   ): Promise<Change[]> => {
-    for (const { key } of updates) parseKey(key)
     // All values are copied before the first wait: whoever gave them may change them then.
     const drafts = await Promise.all(
       updates.flatMap((update) => (update.operation === 'set' ? draft(store, place, update, now) : [])),
@@ -86,9 +85,10 @@ export function createWriting({ entries, withinQuota, clock }: WritingOptions): 
   return {
     async write(store, address, value, given) {
       const now = clock()
+      // Before the first wait: whoever gave the options may change them then.
+      const putOptions = { overwrite: given?.overwrite ?? true, now }
       const draft = await entries.draft(store, address, value, given, { now })
       const [entry] = (await entries.embed([draft])) as [Entry]
-      const putOptions = { overwrite: given?.overwrite ?? true, now }
       await withinQuota[address.scope]([entry], [], () => store.put(entry, putOptions))
     },
 
