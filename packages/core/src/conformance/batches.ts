@@ -226,6 +226,10 @@ export const batches: Theme = {
         expect(await keysFound(memory, 'long-term', { text: 'crawl site' })).toEqual([])
         const last = await memory.read('long-term', 'crawl', { includeMetadata: true })
         expect(last?.metadata).toMatchObject({ ...kept, tags: [], expiresAt: time.clock() + 60_000 })
+        await update('hidden', 'seen at last', { index: true })
+        expect(await keysFound(memory, 'long-term', { text: 'last' })).toEqual(['hidden'])
+        await update('crawl', { type: 'pattern', steps: 4 }, { index: true })
+        expect(await keysFound(memory, 'long-term', { text: 'pages' })).toEqual(['crawl'])
         const unseen = [{ operation: 'set', key: 'own', value: 1, keepOptions: true }] as const
         await refused('INVALID_INPUT', () => memory.atomicUpdate('long-term', unseen))
       },

@@ -86,7 +86,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
   }
 
   /** What an entry is found by besides its type. */
-  const indexOf = (
+  const foundBy = (
     store: MemoryStore,
     clean: RedactableContent,
     wanted: WriteOptions,
@@ -94,7 +94,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
   ): Pick<Entry, 'text' | 'embedding'> & Pick<Draft, 'unembedded'> => {
     // Words and vectors would give away what the ciphertext hides.
     if (wanted.index === false || wanted.encrypt) return { text: '', embedding: null, unembedded: [] }
-    const text = clean.text ?? textGivenFor(before) ?? searchableText(clean.value)
+    const text = clean.text ?? textGivenFor(before, wanted) ?? searchableText(clean.value)
     if (!store.capabilities.semantic) return { text, embedding: null, unembedded: [] }
     const own = wanted.embedding ? embeddingOf(model, [wanted.embedding]) : null
     const embedding = own ?? vectorsOf(before, text)
@@ -123,14 +123,14 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
       checkPossible(store, address, { ...wanted, encrypt })
       const isSealed = encrypt && sealer !== undefined
       const type = clean.type ?? (await typeGivenFor(before)) ?? statedType(clean.value)
-      const { unembedded, ...index } = indexOf(store, { ...clean, type }, { ...wanted, encrypt }, before)
+      const { unembedded, ...found } = foundBy(store, { ...clean, type }, { ...wanted, encrypt }, before)
       const ttl = wanted.ttl ?? (before ? before.ttl : defaultTtl[address.scope])
       const tags = wanted.tags === undefined && before ? before.tags : clean.tags
       const entry = {
         ...address,
         value: isSealed ? await sealer.seal(address, clean.value) : clean.value,
         type,
-        ...index,
+        ...found,
         tags: [...new Set(tags)],
         createdAt: now,
         updatedAt: now,
@@ -162,9 +162,14 @@ const noNotes = ({ scope, key }: Address): MemoryError =>
     { scope, key },
   )
 
-/** What an entry is found by in place of its own strings: a text, or an empty one where it is not indexed. */
-const textGivenFor = (entry: Entry | null): string | undefined =>
-  !entry || entry.encrypted || entry.text === searchableText(entry.value) ? undefined : entry.text
+/**
+ * What an entry is found by in place of its own strings: a text, or an empty one where it is not indexed and is not to
+ * be.
+ */
+function textGivenFor(entry: Entry | null, { index = false }: WriteOptions): string | undefined {
+  if (!entry || entry.encrypted || entry.text === searchableText(entry.value)) return undefined
+  return index && entry.text === '' ? undefined : entry.text
+}
 
 /** In whole milliseconds, as not every store keeps parts of one. */
 function expiryOf(ttl: number | null | undefined, now: number): Pick<Entry, 'ttl' | 'expiresAt'> {
