@@ -189,6 +189,34 @@ it('shows no old version of what an atomic update deleted, wherever it fails', a
   expect(await shown()).toBe('newer')
 })
 
+it('puts back what it can of the copies, and tells with the refusal of the store which are gone', async () => {
+  const { cold, memory } = await open()
+  const keys = ['a', 'b', 'c']
+  const write = (value: string) =>
+    memory.batchWrite(
+      'episodic',
+      keys.map((key) => ({ key, value })),
+    )
+  await write('older')
+  await memory.cleanup(old)
+  await write('newer')
+  const { put } = cold
+  cold.put = (entry, options) =>
+    entry.key === 'a' ? Promise.reject(new Error('no disk')) : put(entry, options)
+  const updates = keys.map((key) => ({ operation: 'delete', key, ifUpdatedAt: 1 }) as const)
+  await expect(memory.atomicUpdate('episodic', updates)).rejects.toMatchObject({
+    code: 'MEMORY_CONFLICT',
+    message: expect.stringMatching(/read it again; older copies of 1 of the keys are gone/),
+    scope: 'episodic',
+    key: 'a',
+    details: { errors: [{ key: 'a', message: 'no disk' }] },
+  })
+  for (const key of ['b', 'c'])
+    expect(await cold.get({ namespace: 'default', scope: 'episodic', key }, 0)).toMatchObject({
+      value: 'older',
+    })
+})
+
 it('keeps the archived copy of what an atomic update was not allowed to delete', async () => {
   const { stores, memory, shown } = await openWithCopy()
   const refused = memory.atomicUpdate('episodic', [{ ...removal[0], ifUpdatedAt: 1 }])

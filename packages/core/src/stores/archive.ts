@@ -1,6 +1,7 @@
-import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
+import { isMemoryError, MemoryError, MemoryErrorCode, messageOf } from '../errors.ts'
 import type {
   Address,
+  ArchiveRun,
   Change,
   ColdStore,
   Entry,
@@ -142,8 +143,8 @@ export async function commitWithArchived(
   try {
     await store.commit(changes)
   } catch (error) {
-    for (const copy of copies) await putBack(cold, copy, now)
-    throw error
+    const failures = await putBack(cold, copies, now)
+    throw failures.length > 0 ? withFailures(error, failures) : error
   }
   if (scope === archivedScope) await forgetCopies(cold, removals)
 }
@@ -182,13 +183,33 @@ async function hiddenCopies(
   return copies
 }
 
-/** Unless a clean-up has archived a newer version meanwhile. */
-async function putBack(cold: ColdStore, copy: Entry, now: number): Promise<void> {
-  try {
-    await cold.put(copy, { overwrite: false, now })
-  } catch (error) {
-    if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+/** @returns the keys of the copies that are not in the archive again, and why */
+async function putBack(
+  cold: ColdStore,
+  copies: readonly Entry[],
+  now: number,
+): Promise<ArchiveRun['errors']> {
+  const failures: ArchiveRun['errors'] = []
+  for (const copy of copies) {
+    try {
+      await cold.put(copy, { overwrite: false, now })
+    } catch (error) {
+      // A clean-up may have archived a newer version meanwhile.
+      if (isMemoryError(error, MemoryErrorCode.CONFLICT)) continue
+      failures.push({ key: copy.key, message: messageOf(error) })
+    }
   }
+  return failures
+}
+
+/** The store's error, which also tells in `details.errors` which copies are gone from the archive. */
+function withFailures(error: unknown, errors: ArchiveRun['errors']): MemoryError {
+  const told = isMemoryError(error) ? error : new MemoryError(messageOf(error), MemoryErrorCode.WRITE_FAILED)
+  return new MemoryError(
+    `${told.message}; older copies of ${errors.length} of the keys are gone from the archive`,
+    told.code,
+    { scope: archivedScope, ...told, details: { ...told.details, errors }, cause: error },
+  )
 }
 
 /** An entry as it is put back from the archive: as if it were written at `now`. */
