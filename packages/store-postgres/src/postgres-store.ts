@@ -22,7 +22,7 @@ import { addressOf, inLockOrder, inRuns } from './entries/group-changes.ts'
 import { archiveEntries, restoreEntry } from './entries/move-entries.ts'
 import { putEntries } from './entries/put-entries.ts'
 import { entryOf, refuseTooLarge, wholeEntry } from './entries/rows.ts'
-import type { Shelf } from './entries/shelf.ts'
+import { type Shelf, wholeQuotas } from './entries/shelf.ts'
 import { entries, placeSizes } from './schema/entries.ts'
 import { findEntries } from './search/find-entries.ts'
 
@@ -46,7 +46,7 @@ export interface PostgresStoreOptions {
   /**
    * Most bytes that a place of a scope may hold, and as many again in its archive: all that is sent to be kept,
    * namely keys, values, texts, types, tags and vectors. A write beyond it throws QUOTA_EXCEEDED, even when others
-   * write at the same moment. Default: no limit.
+   * write at the same moment. Default, and with Infinity: no limit.
    */
   quotas?: Partial<Record<MemoryScope, number>>
   /**
@@ -64,13 +64,14 @@ export type PostgresStore = MemoryStore & { readonly cold: ColdStore }
  * Creates a store on the entries table of a migrated database. Old episodes are archived in the same table, in places
  * of their own. Any number of stores, in any number of processes, may share one database.
  *
- * @throws MemoryError INVALID_INPUT when given no database, or a time that is none
+ * @throws MemoryError INVALID_INPUT when given no database, or a time or a quota that is none
  */
 export function createPostgresStore(database: Database, options: PostgresStoreOptions = {}): PostgresStore {
   requireDatabase(database)
   const { name = 'postgres', tenant = '', durable = true, close = async () => {} } = options
   const timeoutMs = options.timeoutMs === undefined ? undefined : timeLimit(options.timeoutMs)
-  const { textConfiguration = null, quotas = {}, answerBytes = Number.POSITIVE_INFINITY } = options
+  const { textConfiguration = null, answerBytes = Number.POSITIVE_INFINITY } = options
+  const quotas = wholeQuotas(options.quotas ?? {})
   const current: Shelf = { tenant, archived: false, textConfiguration, quotas, answerBytes }
   const shelves = { current, archive: { ...current, archived: true } }
   return {

@@ -123,6 +123,28 @@ describe.each(engines)('a quota on %s', (_, open) => {
     expect(await keys()).toEqual(['a', 'c'])
   })
 
+  it.each([Number.POSITIVE_INFINITY, 1e30])('of %s is none', async (working) => {
+    store = createPostgresStore(engine.database, { quotas: { working } })
+    await store.put(entry('a', 100_000), options)
+    expect(await keys()).toEqual(['a'])
+  })
+
+  it('that is no whole number lets in what whole bytes it has', async () => {
+    store = createPostgresStore(engine.database, { quotas: { working: 1000.5 } })
+    await store.put(entry('a', 1000), options)
+    await expect(store.put(entry('b', 10), options)).rejects.toMatchObject(beyond)
+  })
+
+  it.each([{ working: Number.NaN }, { working: -1 }, { working: '1000' }, { shortTerm: 1000 }])(
+    'that is none is refused: %o',
+    (quotas) => {
+      const code = MemoryErrorCode.INVALID_INPUT
+      expect(() => createPostgresStore(engine.database, { quotas: quotas as never })).toThrow(
+        expect.objectContaining({ code }),
+      )
+    },
+  )
+
   it('lets who is beyond it take away and make smaller', async () => {
     await createPostgresStore(engine.database).put(entry('a', 3000), options)
     await store.put(entry('a', 2000), options)

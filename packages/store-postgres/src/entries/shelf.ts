@@ -1,4 +1,4 @@
-import type { MemoryScope } from '@recall/core'
+import { MemoryError, MemoryErrorCode, type MemoryScope, memoryScopes } from '@recall/core'
 
 /** Which part of the entries table a store works on, and how. */
 export interface Shelf {
@@ -7,8 +7,28 @@ export interface Shelf {
   archived: boolean
   /** The text search configuration that splits and stems texts; `null` for core's own splitting. */
   textConfiguration: string | null
-  /** Most bytes that a place of a scope may hold. */
+  /** Most bytes that a place of a scope may hold, as `wholeQuotas` makes them. */
   quotas: Partial<Record<MemoryScope, number>>
   /** Most bytes that the entries of one answer may hold together. */
   answerBytes: number
+}
+
+/**
+ * Quotas as Postgres takes them: in whole bytes, and none where there is no limit.
+ *
+ * @throws MemoryError INVALID_INPUT for a scope that does not exist, and for what is no number of bytes
+ */
+export function wholeQuotas(quotas: Shelf['quotas']): Shelf['quotas'] {
+  const whole: Shelf['quotas'] = {}
+  for (const [name, quota] of Object.entries(quotas)) {
+    const scope = memoryScopes.find((each) => each === name)
+    if (!scope || typeof quota !== 'number' || !(quota >= 0)) {
+      throw new MemoryError(
+        `quotas.${name} is none: a quota is a number of bytes, or Infinity for no limit, for one of ${memoryScopes.join(', ')}`,
+        MemoryErrorCode.INVALID_INPUT,
+      )
+    }
+    if (quota <= Number.MAX_SAFE_INTEGER) whole[scope] = Math.floor(quota)
+  }
+  return whole
 }
