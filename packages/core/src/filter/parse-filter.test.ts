@@ -123,6 +123,10 @@ describe('parseFilter', () => {
     const wide = (count: number): object => ({ $or: Array.from({ length: count }, () => ({ a: 1 })) })
     expect(problemWith(wide(499))).toBe('none')
     expect(problemWith(wide(500))).toContain('more than 500')
+    for (const logic of ['$or', '$and', 'or']) {
+      expect(problemWith({ [logic]: Array(499).fill({}) })).toBe('none')
+      expect(problemWith({ [logic]: Array(500).fill({}) })).toContain('more than 500')
+    }
     const between = { a: { gt: 1, lt: 2 } }
     expect(problemWith({ $or: Array(166).fill(between), b: 1 })).toBe('none')
     expect(problemWith({ $or: Array(166).fill(between), b: { eq: 1 } })).toContain('more than 500')

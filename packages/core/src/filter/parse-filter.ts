@@ -19,7 +19,7 @@ const operators: ReadonlySet<string> = new Set([...comparisons, 'elemMatch', 'no
  * - `{ $or: [ … ] }`, `{ $and: [ … ] }`, `{ $not: { … } }`, also without `$` when the operand has that shape
  *
  * A path is looked up in the value; when the value has no such member, in the entry's metadata. A filter has at most
- * 500 conditions, nested at most 20 levels deep, and at most 200 parts in a path.
+ * 500 conditions, of which an empty object is one, nested at most 20 levels deep, and at most 200 parts in a path.
  *
  * @throws MemoryError INVALID_INPUT with the path of the first thing that is wrong
  */
@@ -32,8 +32,10 @@ export function parseFilter(filters: Record<string, unknown> | undefined): Filte
 function parseConditions(source: JsonObject, at: string, depth: number, budget: Budget): Filter {
   if (depth > maxDepth) fail(at, `is nested deeper than ${maxDepth} levels`)
   const filters: Filter[] = []
-  for (const [name, operand] of Object.entries(source)) {
-    if (--budget.conditions < 0) fail(at, `has more than ${maxConditions} conditions`)
+  const conditions = Object.entries(source)
+  if (conditions.length === 0) spend(budget, at)
+  for (const [name, operand] of conditions) {
+    spend(budget, at)
     const path = `${at}.${name}`
     const logic = logicalOperator(name, operand)
     if (logic === 'not') {
@@ -59,7 +61,7 @@ function parseField(path: string[], operand: JsonValue, at: string, depth: numbe
   if (path.length > maxPath) fail(at, `has more than ${maxPath} parts in its path`)
   if (!isOperatorObject(operand, at)) return { kind: 'compare', path, operator: 'eq', operand }
   const filters = Object.entries(operand).map(([name, value]): Filter => {
-    if (--budget.conditions < 0) fail(at, `has more than ${maxConditions} conditions`)
+    spend(budget, at)
     const operator = name.replace(/^\$/, '')
     const where = `${at}.${name}`
     if (operator === 'elemMatch') {
@@ -147,4 +149,8 @@ function fail(at: string, problem: string): never {
 
 interface Budget {
   conditions: number
+}
+
+function spend(budget: Budget, at: string): void {
+  if (--budget.conditions < 0) fail(at, `has more than ${maxConditions} conditions`)
 }
