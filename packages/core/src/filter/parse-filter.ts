@@ -26,7 +26,7 @@ const operators: ReadonlySet<string> = new Set([...comparisons, 'elemMatch', 'no
 export function parseFilter(filters: Record<string, unknown> | undefined): Filter {
   if (filters === undefined) return everything
   const budget = { conditions: maxConditions }
-  return parseConditions(asObject(filters, 'filters'), 'filters', 0, budget)
+  return parseConditions(copyOf(asObject(filters, 'filters'), 'filters'), 'filters', 0, budget)
 }
 
 function parseConditions(source: JsonObject, at: string, depth: number, budget: Budget): Filter {
@@ -111,7 +111,7 @@ function isOperatorObject(operand: JsonValue, at: string): operand is JsonObject
   return names.length > 0 && others.length === 0
 }
 
-function logicalOperator(name: string, operand: unknown): 'and' | 'or' | 'not' | undefined {
+function logicalOperator(name: string, operand: JsonValue): 'and' | 'or' | 'not' | undefined {
   if (name === '$and' || name === '$or' || name === '$not') return name.slice(1) as 'and' | 'or' | 'not'
   if ((name === 'and' || name === 'or') && Array.isArray(operand) && operand.every(isJsonObject)) return name
   if (name === 'not' && isJsonObject(operand)) return name
@@ -120,13 +120,17 @@ function logicalOperator(name: string, operand: unknown): 'and' | 'or' | 'not' |
 
 function asObject(value: unknown, at: string): JsonObject {
   if (!isJsonObject(value)) fail(at, 'must be an object of conditions')
+  return value
+}
+
+function copyOf(filters: object, at: string): JsonObject {
   let copy: JsonValue
   try {
-    copy = toJsonValue(value, at)
+    copy = toJsonValue(filters, at)
   } catch (error) {
     throw new MemoryError((error as Error).message, MemoryErrorCode.INVALID_INPUT, { cause: error })
   }
-  refuseUndefined(value, at)
+  refuseUndefined(filters, at)
   return copy as JsonObject
 }
 
