@@ -3,6 +3,7 @@ import { createTicker } from '../conformance/ticker.ts'
 import type { MemoryStore } from '../memory-store.ts'
 import { createMemoryCache } from '../protocol/memory-cache.ts'
 import { createInMemoryStore } from '../stores/in-memory-store.ts'
+import type { CachedEntry } from './cached-read.ts'
 import { createMemoryManager } from './create-memory-manager.ts'
 
 function cached() {
@@ -75,6 +76,16 @@ it('keeps no encrypted value and nothing beyond its size', async () => {
     expect(await memory.read('long-term', key)).toBe(key.repeat(50))
   }
   expect((cache as unknown as { size: number }).size).toBe(1)
+})
+
+it('keeps nothing but what a read that it answers needs', async () => {
+  const cache = new Map<string, CachedEntry>()
+  const memory = createMemoryManager({ stores: createInMemoryStore(), cache })
+  await memory.write('long-term', 'key', 'value', { text: 'a text', embedding: [1, 0], ttl: 1000 })
+  for (let i = 0; i < 2; i++) expect(await memory.read('long-term', 'key')).toBe('value')
+  const expiresAt = expect.any(Number)
+  const entry = { value: 'value', ttl: 1000, expiresAt }
+  expect([...cache.values()]).toEqual([{ entry, stamp: expect.any(String) }])
 })
 
 it('keeps apart what two stores hold under one key, also in one cache', async () => {

@@ -11,7 +11,8 @@ export interface MemoryCache {
 }
 
 export interface CachedEntry {
-  entry: Entry
+  /** What a read that is answered from the cache needs: texts and vectors take many times the room. */
+  entry: Pick<Entry, 'value' | 'ttl' | 'expiresAt'>
   /** The store's stamp of the entry before it was read. */
   stamp: string
 }
@@ -19,9 +20,12 @@ export interface CachedEntry {
 /** Milliseconds after which accesses answered from the cache are recorded in the store. */
 const countedAfterMs = 1000
 
+/** A value and the address that it was kept at. */
+export type ValueAt = Address & Pick<Entry, 'value'>
+
 export interface CachedReads {
   /** `null` when the cache cannot answer and the store must. */
-  read(store: MemoryStore, address: Address, now: number): Promise<Entry | null>
+  read(store: MemoryStore, address: Address, now: number): Promise<ValueAt | null>
   /** Reads from the store and caches the entry. The caller records the access. */
   load(store: MemoryStore, address: Address, now: number): Promise<Entry | null>
   /** Wraps a store so that pending accesses are recorded before every call that could show or change them. */
@@ -52,7 +56,7 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
         // Only now: an access that was not recorded lets the entry expire in the store.
         entry.expiresAt = slidExpiry(entry, now)
       }
-      return { ...entry, value: toJsonValue(entry.value) }
+      return { ...address, value: toJsonValue(entry.value) }
     },
 
     async load(store, address, now) {
@@ -60,10 +64,9 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
       const stamp = store.stamp ? await store.stamp(address) : null
       const entry = await store.get(address, now)
       if (entry && stamp !== null && !entry.encrypted) {
-        cache.set(nameOf(storeBehind(store), address), {
-          entry: { ...entry, value: toJsonValue(entry.value) },
-          stamp,
-        })
+        const { ttl, expiresAt } = entry
+        const kept = { value: toJsonValue(entry.value), ttl, expiresAt }
+        cache.set(nameOf(storeBehind(store), address), { entry: kept, stamp })
       }
       return entry
     },

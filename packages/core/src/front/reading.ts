@@ -9,7 +9,7 @@ import type { MemoryScope } from '../scope.ts'
 import { type FoundAnywhere, findWithArchived } from '../stores/archive.ts'
 import { entryMetadata } from '../stores/entry-metadata.ts'
 import { slidExpiry } from '../stores/expiry.ts'
-import type { CachedReads } from './cached-read.ts'
+import type { CachedReads, ValueAt } from './cached-read.ts'
 import { checkRead } from './check-values.ts'
 import { isEnvelope, missingKey, type Sealer } from './encryption.ts'
 import { findWhenSure } from './find-when-sure.ts'
@@ -44,7 +44,7 @@ export interface ReadingOptions {
 
 export function createReading({ schemas, embedder, sealer, cached, clock }: ReadingOptions): Reading {
   /** The plain value, decrypted if it is sealed. */
-  const open = async (entry: Entry): Promise<JsonValue> => {
+  const open = async (entry: ValueAt): Promise<JsonValue> => {
     const { value } = entry
     if (!isEnvelope(value)) return value
     if (!sealer) throw missingKey(value.kid, entry)
@@ -52,7 +52,7 @@ export function createReading({ schemas, embedder, sealer, cached, clock }: Read
   }
 
   /** The plain value, checked. */
-  const valueIn = async (entry: Entry): Promise<unknown> =>
+  const valueIn = async (entry: ValueAt): Promise<unknown> =>
     checkRead(schemas, entry.scope, entry.key, await open(entry))
 
   const toMatch = async <T>(match: FoundAnywhere, explain: boolean): Promise<MemoryMatch<T>> => {

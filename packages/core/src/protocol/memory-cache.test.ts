@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import { MemoryErrorCode } from '../errors.ts'
-import type { CachedEntry } from '../front/cached-read.ts'
 import { createMemoryCache } from './memory-cache.ts'
 
 it.each([
@@ -27,6 +26,6 @@ it.each([
   const cache = createMemoryCache(options)
   const value = 'x'.repeat(1024 * 1024 - 2)
   const names = Array.from({ length: 20 }, (_, i) => `entry ${i}`)
-  for (const name of names) cache.set(name, { entry: { value }, stamp: '' } as CachedEntry)
+  for (const name of names) cache.set(name, { entry: { value, ttl: null, expiresAt: null }, stamp: '' })
   expect(names.filter((name) => cache.get(name))).toEqual(names.slice(-kept))
 })
