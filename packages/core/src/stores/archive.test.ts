@@ -104,6 +104,30 @@ it('deletes the archived copies of many entries in one call', async () => {
   expect(await memory.search('episodic', {}, { includeArchived: true })).toHaveLength(1)
 })
 
+it('looks for what hides archived entries with many reads at a time, and keeps their order', async () => {
+  const { stores, memory, time } = await open()
+  const keys = Array.from({ length: 100 }, (_, i) => `key ${i}`)
+  for (const key of keys) {
+    time.now++
+    await memory.write('episodic', key, 'value')
+  }
+  await memory.cleanup(old)
+  time.now++
+  await memory.write('episodic', 'key 7', 'newer')
+  const { get } = stores
+  let underWay = 0
+  let most = 0
+  stores.get = async (...given) => {
+    most = Math.max(most, ++underWay)
+    return get(...given).finally(() => underWay--)
+  }
+  const order = { sortBy: 'recency', sortOrder: 'asc', includeArchived: true, limit: 1000 } as const
+  const found = await memory.search('episodic', {}, order)
+  const archived = keys.filter((key) => key !== 'key 7')
+  expect(found.map(({ key }) => key)).toEqual(['key', ...archived, 'key 7'])
+  expect(most).toBe(64)
+})
+
 it('finds an entry once that is archived during the search', async () => {
   const { stores, memory, other } = await open()
   stores.find = afterFirst(stores.find, () => other.cleanup(old))

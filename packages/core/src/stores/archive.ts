@@ -101,8 +101,11 @@ async function findArchivedOnly(
   const archived: FoundAnywhere[] = []
   for (let offset = 0; archived.length < limit; offset += limit) {
     const page = await cold.find({ ...query, offset })
-    for (const match of page) {
-      if ((await store.get(addressOf(match.entry), now)) === null) archived.push({ ...match, archived: true })
+    for (let i = 0; i < page.length; i += readsAtOnce) {
+      const some = page.slice(i, i + readsAtOnce)
+      const hiding = await Promise.all(some.map(({ entry }) => store.get(addressOf(entry), now)))
+      for (const [j, match] of some.entries())
+        if (hiding[j] === null) archived.push({ ...match, archived: true })
     }
     if (page.length < limit) break
   }
