@@ -179,6 +179,7 @@ export interface StoreQuery extends Place {
 
 /** A match of `find`. */
 export interface Found {
+  /** Its embedding may be without the vectors of its units: `get` reads them. */
   entry: Entry
   score: number
   /** Set by a search by text, as `rankUnits` computes it. */

@@ -213,6 +213,42 @@ describe.each(engines)('%s', (name, open) => {
     await database.execute(sql`drop function refuse_hurry cascade`)
   })
 
+  it('lists an entry with the mean of its vectors, and loses none of them where it is moved or changed', async () => {
+    await emptyTables(engine.database)
+    const store = createPostgresStore(engine.database)
+    const memory = createMemoryManager({ stores: store, embedder: first })
+    const value = ['a ', 'b '].map((letter) => letter.repeat(3000)).join('\n\n')
+    await memory.write('episodic', 'long', value)
+    const place = { namespace: 'default', scope: 'episodic' } as const
+    const now = Date.now() + 1
+    const get = async () => (await store.get({ ...place, key: 'long' }, now))?.embedding
+    const whole = await get()
+    expect(whole?.units?.length).toBeGreaterThan(1)
+    const listed = {
+      ...place,
+      sortBy: 'recency',
+      sortOrder: 'desc',
+      minScore: 0,
+      limit: 9,
+      offset: 0,
+      now,
+    } as const
+    const close = (vector: number[] = []) => vector.map((x) => expect.closeTo(x, 5))
+    const mean = { model: first.model, vector: close(whole?.vector) }
+    expect((await store.find(listed)).map(({ entry }) => entry.embedding)).toEqual([mean])
+    await memory.cleanup({ archiveBefore: now })
+    expect((await store.cold.find(listed)).map(({ entry }) => entry.embedding)).toEqual([mean])
+    await memory.restore('episodic', 'long')
+    // Scaled to length 1 once more.
+    const units = whole?.units?.map((unit) => close(unit))
+    expect((await get())?.units).toEqual(units)
+    const record = await memory.read('episodic', 'long', { includeMetadata: true })
+    const ifUpdatedAt = record?.metadata.updatedAt ?? 0
+    const same = { operation: 'set', key: 'long', value, ifUpdatedAt, keepOptions: true } as const
+    await createMemoryManager({ stores: store }).atomicUpdate('episodic', [same])
+    expect((await get())?.units).toEqual(units)
+  })
+
   it('embeds a long entry from before there were units as a whole, as it stands', async () => {
     await emptyTables(engine.database)
     const stores = createPostgresStore(engine.database)

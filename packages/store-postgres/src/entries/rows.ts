@@ -54,8 +54,8 @@ export const wholeEntry = {
 }
 
 /**
- * The selection for an entry with only the normalized mean of its vectors: all those of a long conversation are
- * megabytes.
+ * The selection for an entry that a search or a list finds, with only the normalized mean of its vectors: all those of a
+ * long conversation are megabytes.
  */
 export const foundEntry = {
   ...selected,

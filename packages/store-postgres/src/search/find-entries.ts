@@ -13,7 +13,7 @@ import {
 import { and, asc, desc, inArray, type SQL, sql } from 'drizzle-orm'
 import { type Database, rowsOf } from '../engines/database.ts'
 import { inPlace, isEligible } from '../entries/conditions.ts'
-import { type EntryRow, entryOf, foundEntry, refuseTooLarge, wholeEntry } from '../entries/rows.ts'
+import { type EntryRow, entryOf, foundEntry, refuseTooLarge } from '../entries/rows.ts'
 import type { Shelf } from '../entries/shelf.ts'
 import { storableText } from '../entries/storable-text.ts'
 import { storableVector } from '../entries/storable-vector.ts'
@@ -157,7 +157,7 @@ async function listEntries(
   const chosen = and(inPlace(query, shelf), sql`${entries.id} = any(array(${page}))`)
   await refuseTooLarge(database, chosen, shelf)
   const rows = await database
-    .select(wholeEntry)
+    .select(foundEntry)
     .from(entries)
     .where(chosen)
     .orderBy(...order)
