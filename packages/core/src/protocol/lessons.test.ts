@@ -78,6 +78,18 @@ it('learn keeps a lesson under the id that it states', async () => {
   expect(await memory.read('long-term', 'lesson:own')).toMatchObject(lesson)
 })
 
+it('learn keeps what a person wrote into a lesson', async () => {
+  const { memory } = openMemory()
+  const lesson = { category: 'build', text: 'Clean first', severity: 'low' }
+  const key = await learn(memory, lesson)
+  await memory.write('long-term', key, { ...lesson, count: 1, note: 'also before a release' })
+  await learn(memory, { ...lesson, severity: 'high' })
+  expect(await memory.read('long-term', key)).toEqual({
+    ...{ type: 'lesson', category: 'build', text: 'Clean first', count: 2 },
+    ...{ severity: 'high', note: 'also before a release' },
+  })
+})
+
 it('learn keeps the tags that a person gave a lesson', async () => {
   const { memory } = openMemory()
   const lesson = { category: 'build', text: 'Clean first' }

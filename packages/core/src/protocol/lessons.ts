@@ -1,4 +1,5 @@
 import { lessonSchema, parseInput } from '../front/inputs.ts'
+import { isJsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import { wordsOf } from '../ranking/words.ts'
 import { shortDigest } from '../text/short-digest.ts'
@@ -92,7 +93,7 @@ export async function lessonKey(lesson: Lesson | AnyLesson): Promise<string> {
 
 /**
  * Keeps a lesson in long-term memory and counts how often it was learned, also when several processes learn it
- * at the same moment.
+ * at the same moment. Members and tags that it has beside those of the lesson stay.
  *
  * @returns its key
  * @throws MemoryError INVALID_INPUT when it has no text, or a category that is no tag; CONFLICT when others write it all
@@ -101,8 +102,13 @@ export async function lessonKey(lesson: Lesson | AnyLesson): Promise<string> {
 export async function learn(memory: MemoryManager, lesson: Lesson | AnyLesson): Promise<string> {
   const key = await lessonKey(lesson)
   await updateEntry<Lesson & { count: number }>(memory, 'long-term', key, (known, metadata) => ({
-    value: { ...lesson, type: 'lesson', count: (known?.count ?? 0) + 1 },
-    // A person may have tagged it as well.
+    // A person may have written into it, and tagged it as well.
+    value: {
+      ...(isJsonObject(known) ? known : {}),
+      ...lesson,
+      type: 'lesson',
+      count: (known?.count ?? 0) + 1,
+    },
     tags: [...new Set(['lesson', lesson.category, ...(metadata?.tags ?? [])])],
   }))
   return key
