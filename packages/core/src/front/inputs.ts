@@ -210,11 +210,22 @@ const restOfKey = (beginning: string) =>
     )
 
 /** As a write refuses a key: what becomes one later would lose what is written with it. */
-const noSecretBehind = (beginning: string) =>
-  z.refine<string>(
-    (rest) => withoutKnownSecrets(beginning + rest) === beginning + rest,
-    'must not hold a secret, as it becomes part of a key',
-  )
+const noSecretIn = (keyOf: (part: string) => string) =>
+  z.refine<string>((part) => {
+    const key = keyOf(part)
+    return withoutKnownSecrets(key) === key
+  }, 'must not hold a secret, as it becomes part of a key')
+
+const noSecretBehind = (beginning: string) => noSecretIn((rest) => beginning + rest)
+
+/** Key of the outcomes of a pattern that cannot hold them itself. */
+export const statisticKeyOf = (pattern: string): string => `statistic:${pattern.replaceAll('#', ':')}`
+
+const patternSchema = keySchema.check(
+  z.maxLength(maxKeyLength - statisticKeyOf('').length),
+  noSecretBehind(''),
+  noSecretIn(statisticKeyOf),
+)
 
 /** Becomes part of the key of an episode. */
 export const loopIdSchema = restOfKey('episode:')
@@ -231,7 +242,7 @@ export const reflectionSchema = z.looseObject({
   outcome: outcomeSchema,
   lessons: z.array(lessonSchema),
   toolsUsed: z.optional(z.array(tagSchema.check(noSecretBehind('statistic:tool:'))).check(z.maxLength(254))),
-  patternsUsed: z.optional(z.array(keySchema.check(noSecretBehind('')))),
+  patternsUsed: z.optional(z.array(patternSchema)),
 })
 
 const tokenBudget = z.union(

@@ -210,10 +210,11 @@ describe('runLoop', () => {
     await memory.write('long-term', 'how to deploy', 'Run the migrations first.')
     await memory.write('long-term', 'playbook', { steps: [] })
     await memory.write('long-term', 'MEMORY.md#deploy', 'Ask Ada first.')
+    const longest = 'MEMORY.md#'.padEnd(1014, 'x')
     const reflect: Steps['reflect'] = () => ({
       outcome: 'success',
       lessons: [],
-      patternsUsed: ['how to deploy', 'playbook', 'MEMORY.md#deploy'],
+      patternsUsed: ['how to deploy', 'playbook', 'MEMORY.md#deploy', longest],
     })
     await runLoop(memory, goal, steps({ reflect }), { clock })
     expect(await memory.read('long-term', 'how to deploy')).toBe('Run the migrations first.')
@@ -235,6 +236,11 @@ describe('runLoop', () => {
     ['a lesson whose id is a secret', { lessons: [{ id: secret, category: 'deploy', text: 'Run' }] }],
     ['a tool whose name is a secret', { toolsUsed: ['kubectl', secret] }],
     ['a pattern whose key is a secret', { patternsUsed: [secret] }],
+    ['a pattern whose outcomes no key can hold', { patternsUsed: ['MEMORY.md#'.padEnd(1015, 'x')] }],
+    [
+      'a pattern whose outcomes would have a secret for a key',
+      { patternsUsed: ['password#hunter2Xy9zzQ81'] },
+    ],
     ['a lesson whose text is blank', { lessons: [{ category: 'deploy', text: ' ' }] }],
     ['a lesson without a text', { lessons: [{ category: 'deploy' } as never] }],
   ])('keeps nothing of a run whose reflection has %s', async (_, wrong) => {

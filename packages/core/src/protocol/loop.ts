@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
-import { loopIdSchema, outcomeSchema, parseInput, reflectionSchema } from '../front/inputs.ts'
+import { loopIdSchema, outcomeSchema, parseInput, reflectionSchema, statisticKeyOf } from '../front/inputs.ts'
 import { isJsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import { type ContextBundle, type ContextOptions, retrieveContext } from './context.ts'
@@ -31,7 +31,7 @@ export interface Reflection {
   /**
    * Keys of the long-term patterns and playbooks that were followed. Each records the outcome, or if it is plain
    * text, is absent and has a `#`, or its schema takes no rate, the entry `statistic:<key>` does, with `:` in place of
-   * `#`.
+   * `#`: a key has at most 1,014 characters.
    */
   patternsUsed?: string[]
   /** Rounds that the action took. Default 1. */
@@ -237,7 +237,7 @@ async function recordPattern(memory: MemoryManager, pattern: string, outcome: Ou
   } catch (error) {
     if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
   }
-  await recordOutcome(memory, `statistic:${pattern.replaceAll('#', ':')}`, outcome)
+  await recordOutcome(memory, statisticKeyOf(pattern), outcome)
 }
 
 function toEpisode(
