@@ -7,7 +7,7 @@ import { recountWords } from '../src/entries/recount-words.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { type Engine, emptyTables, engines } from './support.ts'
 
-describe.each(engines)('%s', (_, open) => {
+describe.each(engines)('%s', (name, open) => {
   let engine: Engine
   beforeAll(async () => {
     engine = await open()
@@ -112,8 +112,31 @@ describe.each(engines)('%s', (_, open) => {
     expect(await found(notes, '\u0000', 'german')).toEqual([])
   })
 
+  it('is split as the first one wants who opens it, where others may have it open', async () => {
+    const { database } = engine
+    await keepTextConfiguration(database, 'german')
+    const second = keepTextConfiguration(database, null)
+    if (name === 'pglite') await second
+    else {
+      await expect(second).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+      await database.execute(sql`update store_settings set text_configuration = null`)
+      await keepTextConfiguration(database, null)
+      await expect(keepTextConfiguration(database, 'german')).rejects.toThrow('split by the default')
+    }
+    await keepTextConfiguration(database, null)
+    await database.execute(sql`truncate store_settings`)
+  })
+
+  it('is split by core where entries are from before anybody decided', async () => {
+    await found(['a note'], 'note')
+    await engine.database.execute(sql`truncate store_settings`)
+    await expect(keepTextConfiguration(engine.database, 'german')).rejects.toMatchObject({
+      code: MemoryErrorCode.CONFLICT,
+    })
+    await engine.database.execute(sql`truncate store_settings`)
+  })
+
   it('refuses words that were made by another configuration', async () => {
-    await keepTextConfiguration(engine.database, 'german')
     await keepTextConfiguration(engine.database, null)
     await found(['a note'], 'note')
     await keepTextConfiguration(engine.database, null)

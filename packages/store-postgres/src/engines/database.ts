@@ -17,7 +17,15 @@ interface Driver {
   unsafe?<Row>(text: string, values: unknown[], options: { prepare: boolean }): Promise<Row[]>
   /** PGlite. */
   query?<Row>(text: string, values: unknown[]): Promise<{ rows: Row[] }>
+  /** PGlite alone. */
+  dumpDataDir?: unknown
 }
+
+const clientOf = (database: Database): Driver | undefined =>
+  (database as unknown as { $client?: Driver }).$client
+
+/** Whether a database is inside this process: nobody else can open it. */
+export const isEmbedded = (database: Database): boolean => clientOf(database)?.dumpDataDir !== undefined
 
 const dialect = new PgDialect()
 
@@ -33,7 +41,7 @@ export function prepared<Row>(
 ): (database: Database, values?: Record<string, unknown>) => Promise<Row[]> {
   const { sql: text, params } = dialect.sqlToQuery(statement)
   return async (database, values = {}) => {
-    const { $client: driver } = database as unknown as { $client?: Driver }
+    const driver = clientOf(database)
     const filled = fillPlaceholders(params, values)
     if (driver?.unsafe) return [...(await driver.unsafe<Row>(text, filled, { prepare: true }))]
     if (driver?.query) return (await driver.query<Row>(text, filled)).rows

@@ -104,7 +104,10 @@ export const storeSettings = pgTable(
   'store_settings',
   {
     only: boolean('only').primaryKey().default(true),
-    /** The text search configuration that splits and stems texts; absent for core's own splitting. */
+    /**
+     * The text search configuration that splits and stems texts; '' for core's own splitting, absent where nobody has
+     * decided.
+     */
     textConfiguration: text('text_configuration'),
     /** The version of core's splitting that counted the words, see `recount-words.ts`. */
     wordsVersion: integer('words_version').notNull().default(0),
