@@ -18,7 +18,7 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
    *
    * @throws INVALID_INPUT (not JSON, bad key or option, schema mismatch, secrets that are to be rejected), CONFLICT
    * (`overwrite: false` and the key exists), NOT_SUPPORTED (`encrypt` without a key, a vector where none is kept),
-   * QUOTA_EXCEEDED, WRITE_FAILED, CLOSED
+   * QUOTA_EXCEEDED, what the embedder throws (UNAVAILABLE, TIMEOUT, RATE_LIMITED), WRITE_FAILED, CLOSED
    */
   write<T, S extends MemoryScope = MemoryScope, K extends string = string>(
     scope: S,
@@ -62,7 +62,8 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
    * Entries that match all parts of the query, best first. Expired entries never count towards `limit`.
    * Returned entries count as accessed unless `touch` is false.
    *
-   * @throws INVALID_INPUT, NOT_SUPPORTED (an embedding where the store keeps no vectors), SEARCH_FAILED
+   * @throws INVALID_INPUT, NOT_SUPPORTED (an embedding where no vectors are kept, the archive where there is none),
+   * CONFLICT (the vectors that are kept are of another model), CORRUPTION as `read`, what the embedder throws, SEARCH_FAILED
    */
   search<T = unknown>(
     scope: MemoryScope,

@@ -69,10 +69,13 @@ export interface MemoryStore {
  * it may be in both: the original hides the copy, and the next move finishes.
  */
 export interface ColdStore
-  extends Pick<
-    MemoryStore,
-    'name' | 'put' | 'get' | 'find' | 'commit' | 'remove' | 'removeAll' | 'sweep' | 'close'
-  > {
+  extends Pick<MemoryStore, 'name' | 'put' | 'get' | 'find' | 'remove' | 'removeAll' | 'sweep' | 'close'> {
+  /**
+   * Applies changes as a store does, but for two things: where all of them are removals that expect nothing, a failure may
+   * leave some of them made; and an archive may refuse several other changes at once, as NOT_SUPPORTED.
+   */
+  commit(changes: readonly Change[]): Promise<void>
+
   /**
    * Moves here what is unexpired and was last written before a time (with `dryRun` only counts), in place of an earlier
    * copy. What is written or deleted meanwhile is left.
