@@ -1,4 +1,4 @@
-import { fillPlaceholders, type SQL } from 'drizzle-orm'
+import { entityKind, fillPlaceholders, type SQL } from 'drizzle-orm'
 import { type PgDatabase, PgDialect, type PgQueryResultHKT } from 'drizzle-orm/pg-core'
 
 /** A drizzle database of any driver, or a transaction of one. */
@@ -17,15 +17,11 @@ interface Driver {
   unsafe?<Row>(text: string, values: unknown[], options: { prepare: boolean }): Promise<Row[]>
   /** PGlite. */
   query?<Row>(text: string, values: unknown[]): Promise<{ rows: Row[] }>
-  /** PGlite alone. */
-  dumpDataDir?: unknown
 }
 
-const clientOf = (database: Database): Driver | undefined =>
-  (database as unknown as { $client?: Driver }).$client
-
-/** Whether a database is inside this process: nobody else can open it. */
-export const isEmbedded = (database: Database): boolean => clientOf(database)?.dumpDataDir !== undefined
+/** Whether a database is inside this process, also of a transaction in it: nobody else can open it. */
+export const isEmbedded = (database: Database): boolean =>
+  (database.constructor as unknown as { [entityKind]: string })[entityKind].startsWith('Pglite')
 
 const dialect = new PgDialect()
 
@@ -41,7 +37,7 @@ export function prepared<Row>(
 ): (database: Database, values?: Record<string, unknown>) => Promise<Row[]> {
   const { sql: text, params } = dialect.sqlToQuery(statement)
   return async (database, values = {}) => {
-    const driver = clientOf(database)
+    const { $client: driver } = database as unknown as { $client?: Driver }
     const filled = fillPlaceholders(params, values)
     if (driver?.unsafe) return [...(await driver.unsafe<Row>(text, filled, { prepare: true }))]
     if (driver?.query) return (await driver.query<Row>(text, filled)).rows

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { entityKind, type SQL, sql } from 'drizzle-orm'
-import { type Database, rowsOf } from '../engines/database.ts'
+import { type SQL, sql } from 'drizzle-orm'
+import { type Database, isEmbedded, rowsOf } from '../engines/database.ts'
 
 /** Most dimensions that pgvector indexes in half precision, and in full. */
 export const indexableDimensions = 4000
@@ -39,10 +39,6 @@ const growth = 0.65
  */
 export const indexedType = (database: Database, dimensions: number): 'halfvec' | 'vector' =>
   isEmbedded(database) && dimensions <= fullyIndexable ? 'vector' : 'halfvec'
-
-/** The kind is that of drizzle's class, also of a transaction's. */
-const isEmbedded = (database: Database): boolean =>
-  (database.constructor as unknown as { [entityKind]: string })[entityKind].startsWith('Pglite')
 
 /** SQL for a vector as it is indexed. */
 export const indexedVector = (vector: SQL, type: 'halfvec' | 'vector', dimensions: number): SQL =>
