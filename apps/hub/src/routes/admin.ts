@@ -133,7 +133,7 @@ export function adminRoutes(hub: Hub) {
         responses: answers(
           200,
           z.object({ success: z.literal(true), hidden: z.number().int() }),
-          'How many were hidden',
+          'How many memories it has, all of which are hidden now',
         ),
       }),
       async (context) => {

@@ -114,8 +114,6 @@ const notInQuarantine = (what: string): MemoryError =>
 /**
  * Disables the key of an agent, then hides all of its memories. From the first on it writes nothing more, so that the
  * second may take its time, and may be repeated when it was interrupted.
- *
- * @returns how many memories it hid
  */
 export async function quarantineAgent(hub: Hub, id: string, decision: Decision): Promise<number> {
   const { database, call, clock, auth } = hub
@@ -136,9 +134,9 @@ export async function quarantineAgent(hub: Hub, id: string, decision: Decision):
   auth.forget()
   // Locks the agent, so that none is hidden once it was let back in.
   const disabled = sql`select id from agents where id = ${id}::uuid and disabled_at is not null for share`
-  const hidden = await changeMemories(hub, sql`quality = -2`, sql`agent_id = (${disabled}) and quality > -2`)
+  await changeMemories(hub, sql`quality = -2`, sql`agent_id = (${disabled}) and quality > -2`)
   await freeCopies(hub, sql`select id from memories where agent_id = ${id}::uuid and quality <= -2`)
-  return hidden
+  return call(() => database.$count(memories, eq(memories.agentId, id)))
 }
 
 /**
