@@ -31,7 +31,7 @@ const reasons: readonly Reason[] = [
   {
     suite: /^files$/,
     what: /^cold query.*peak MB/,
-    why: 'a process takes 53 MB, and more when it looks at every file: what the system says of a hundred thousand files takes the rest until it ends',
+    why: 'a process takes 56 MB, and more when it looks at every file: what the system says of a hundred thousand files takes the rest until it ends',
   },
   {
     suite: /^files$/,
