@@ -12,16 +12,6 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
   const { root, layout } = store
   const folder = join(root, dirname(layout.curated))
 
-  /** Tells the index about a change, before and after: also when it failed, the files may have changed. */
-  const changing = (paths: readonly string[], change: () => void): void => {
-    for (const path of paths) store.index.changing(path)
-    try {
-      change()
-    } finally {
-      for (const path of paths) store.index.changed(path)
-    }
-  }
-
   return {
     /** The text of MEMORY.md, or `null` when there is none. */
     read: (): string | null => readText(fileSystem, join(root, layout.curated))?.content ?? null,
@@ -60,7 +50,7 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
         }
         for (const { path, content } of files) workspace.write(path, content)
         const changes = workspace.changes().map((each) => ({ ...each, source: join(root, layout.curated) }))
-        changing(
+        store.index.whileChanging(
           files.map(({ name }) => `${dirname(layout.curated)}/${name}`),
           () =>
             applyChanges(fileSystem, root, join(root, layout.internal), changes, workspace.assertUnchanged),

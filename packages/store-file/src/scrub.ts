@@ -105,13 +105,10 @@ function replace(
   redact: Redact,
 ): void {
   exclusively(() => {
-    index.changing(path)
-    try {
+    index.whileChanging([path], () => {
       rewriteFile(fileSystem, fromShown(root, path), (content) =>
         content === null ? null : redactFile(content, redact).text,
       )
-    } finally {
-      index.changed(path)
-    }
+    })
   })
 }

@@ -57,17 +57,11 @@ export function createEntryWriter(options: EntryWriterOptions) {
   const { notePath, readNote, toEntry, refuseForeignFile } = files
   const { planPut, planRemove, isSelected, assertExpected } = createPlanner({ layout, index, files })
 
-  /** Tells the index about a change to files, before and after. */
-  const changing = (paths: readonly string[], change: () => void): void => {
-    const shown = paths.map((path) => shownPath(root, path))
-    for (const path of shown) index.changing(path)
-    try {
-      change()
-    } finally {
-      // Also on failure: the new file may be in place although syncing its folder failed.
-      for (const path of shown) index.changed(path)
-    }
-  }
+  const changing = (paths: readonly string[], change: () => void): void =>
+    index.whileChanging(
+      paths.map((path) => shownPath(root, path)),
+      change,
+    )
 
   const putNote = (entry: Entry, putOptions: PutOptions): void => {
     recover()

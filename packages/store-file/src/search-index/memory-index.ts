@@ -152,6 +152,23 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     inUse.close()
   }
 
+  /** Notes that a file is about to change. Call `changed` when it has. */
+  const changing = (path: string): void => {
+    notes.add(path)
+    own.changing(path)
+  }
+
+  const changed = (path: string): void => {
+    own.changed(path)
+    timer ??= setTimeout(() => {
+      try {
+        inUse.guarded(flush)
+      } catch (error) {
+        onNotice(`the search index could not be brought up to date: ${(error as Error).message}`)
+      }
+    }, flushDelayMs).unref()
+  }
+
   return {
     /** Lets pending file-system events arrive; searches wait for it first. */
     settle: (): Promise<void> => watch.settle(),
@@ -191,21 +208,18 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     /** The index as it is, for look-ups by key that the caller verifies. */
     asIs: (): SearchIndex => inUse.open().index,
 
-    /** Notes that a file is about to change. Call `changed` when it has. */
-    changing(path: string): void {
-      notes.add(path)
-      own.changing(path)
-    },
+    changing,
+    changed,
 
-    changed(path: string): void {
-      own.changed(path)
-      timer ??= setTimeout(() => {
-        try {
-          inUse.guarded(flush)
-        } catch (error) {
-          onNotice(`the search index could not be brought up to date: ${(error as Error).message}`)
-        }
-      }, flushDelayMs).unref()
+    /** Changes files, which is noted before and after. */
+    whileChanging(paths: readonly string[], change: () => void): void {
+      for (const path of paths) changing(path)
+      try {
+        change()
+      } finally {
+        // Also on failure: the new file may be in place although syncing its folder failed.
+        for (const path of paths) changed(path)
+      }
     },
 
     flush: (): void => inUse.guarded(flush),
