@@ -3,12 +3,18 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { entry, evidence, memoryOf, project } from './echo-project.ts'
 
-it('does the other roles when one fails, says which, and ends with 3', async () => {
+/** A project in which two roles learned the same, and the memory of one cannot be read. */
+async function withBrokenAuditor(...how: string[]) {
   const shell = await project()
   for (const role of ['auditor', 'workers'])
-    await shell.run('echoes', 'add', role, 'Slow tests', '--agent', 'ann', ...entry)
+    await shell.run('echoes', 'add', role, 'Slow tests', ...how, ...entry)
   const broken = join(shell.root, '.recall/echoes/auditor/MEMORY.md')
   writeFileSync(broken, Buffer.from([0xff, 0xfe]))
+  return { shell, broken }
+}
+
+it('does the other roles when one fails, says which, and ends with 3', async () => {
+  const { shell, broken } = await withBrokenAuditor('--agent', 'ann')
   for (const action of ['consolidate', 'prune']) {
     const { code, out, err } = await shell.run('echoes', action, '--yes')
     expect(code).toBe(3)
@@ -21,11 +27,7 @@ it('does the other roles when one fails, says which, and ends with 3', async () 
 })
 
 it('shows and surfaces what can be read beside a role that cannot', async () => {
-  const shell = await project()
-  for (const role of ['auditor', 'workers'])
-    await shell.run('echoes', 'add', role, 'Slow tests', '--layer', 'inscribed', ...entry)
-  const broken = join(shell.root, '.recall/echoes/auditor/MEMORY.md')
-  writeFileSync(broken, Buffer.from([0xff, 0xfe]))
+  const { shell, broken } = await withBrokenAuditor('--layer', 'inscribed')
   const shown = await shell.run('echoes', 'show')
   expect(shown).toMatchObject({ code: 3, err: expect.stringContaining(`not shown: auditor: ${broken}`) })
   expect(shown.out).toContain('Slow tests')
