@@ -7,34 +7,19 @@ export interface Gated {
 
 /** Returns what tells which of the rows are worth trying on a text. */
 export function openRows<Row extends Gated>(rows: readonly Row[]): (text: string) => Row[] {
-  const rowsOf = byGate(rows)
-  const findHeld = literalFinder([...rowsOf.keys()])
   const ungated = rows.filter(({ gate }) => gate.length === 0)
-  return (text) => {
-    const found = new Set(ungated)
-    for (const gate of findHeld(text.toLowerCase()))
-      for (const row of rowsOf.get(gate) ?? []) if (isOpen(row, text)) found.add(row)
-    return [...found]
-  }
+  const openInAnyCase = openByGates(rows.filter(({ ignoresCase }) => ignoresCase))
+  const openAsWritten = openByGates(rows.filter(({ ignoresCase }) => !ignoresCase))
+  return (text) => [...new Set([...ungated, ...openInAnyCase(text.toLowerCase()), ...openAsWritten(text)])]
 }
 
-/** The rows by their gates in lower case. */
-function byGate<Row extends Gated>(rows: readonly Row[]): Map<string, Row[]> {
+function openByGates<Row extends Gated>(rows: readonly Row[]): (text: string) => Row[] {
   const rowsOf = new Map<string, Row[]>()
-  for (const row of rows) {
-    for (const literal of row.gate) {
-      const lower = literal.toLowerCase()
-      const sharing = rowsOf.get(lower)
-      if (sharing) sharing.push(row)
-      else rowsOf.set(lower, [row])
-    }
-  }
-  return rowsOf
+  for (const row of rows)
+    for (const literal of row.gate) rowsOf.set(literal, [...(rowsOf.get(literal) ?? []), row])
+  const findHeld = literalFinder([...rowsOf.keys()])
+  return (text) => [...findHeld(text)].flatMap((literal) => rowsOf.get(literal) ?? [])
 }
-
-/** Whether a text, which holds a gate of the row in some case, holds one in the case that it needs. */
-const isOpen = ({ gate, ignoresCase }: Gated, text: string): boolean =>
-  ignoresCase || gate.some((literal) => text.includes(literal))
 
 const buckets = 2 ** 15
 /** The bucket of the last three characters, by that of those before: of the fourth last one no bit is left. */
