@@ -213,7 +213,7 @@ it('shows no old version of what an atomic update deleted, wherever it fails', a
   expect(await shown()).toBe('newer')
 })
 
-it('puts back what it can of the copies, and tells with the refusal of the store which are gone', async () => {
+it('puts back what it can of the copies, and tells with the refusal of the store which may be gone', async () => {
   const { cold, memory } = await open()
   const keys = ['a', 'b', 'c']
   const write = (value: string) =>
@@ -230,7 +230,7 @@ it('puts back what it can of the copies, and tells with the refusal of the store
   const updates = keys.map((key) => ({ operation: 'delete', key, ifUpdatedAt: 1 }) as const)
   await expect(memory.atomicUpdate('episodic', updates)).rejects.toMatchObject({
     code: 'MEMORY_CONFLICT',
-    message: expect.stringMatching(/read it again; older copies of 1 of the keys are gone/),
+    message: expect.stringMatching(/read it again; older copies of 1 of the keys may be gone/),
     scope: 'episodic',
     key: 'a',
     details: { errors: [{ key: 'a', message: 'no disk' }] },
@@ -239,6 +239,19 @@ it('puts back what it can of the copies, and tells with the refusal of the store
     expect(await cold.get({ namespace: 'default', scope: 'episodic', key }, 0)).toMatchObject({
       value: 'older',
     })
+})
+
+it('puts back the copies that an archive deleted before it failed', async () => {
+  const { cold, memory } = await openWithCopy()
+  const { commit } = cold
+  cold.commit = async (changes) => {
+    await commit(changes)
+    throw new Error('no disk')
+  }
+  await expect(memory.atomicUpdate('episodic', removal)).rejects.toThrow('no disk')
+  expect(await cold.get({ namespace: 'default', scope: 'episodic', key: 'key' }, 0)).toMatchObject({
+    value: 'value',
+  })
 })
 
 it('keeps the archived copy of what an atomic update was not allowed to delete', async () => {

@@ -129,7 +129,8 @@ export async function removeWithArchived(
 
 /**
  * Applies changes to a store, all or none, and removes the archived copies of what they remove. Those that an entry of
- * the store hides go first, as in `removeWithArchived`, and come back when the store refuses the changes. Others are
+ * the store hides go first, as in `removeWithArchived`, and come back when the store or the archive refuses the
+ * changes. Others are
  * all that there is of their key: they go last, when the changes are made.
  */
 export async function commitWithArchived(
@@ -142,8 +143,8 @@ export async function commitWithArchived(
   const { cold } = store
   if (!cold || removals.length === 0) return store.commit(changes)
   const copies = scope === archivedScope ? await hiddenCopies(store, cold, removals, now) : []
-  if (copies.length > 0) await cold.commit(copies.map((remove) => ({ remove })))
   try {
+    if (copies.length > 0) await cold.commit(copies.map((remove) => ({ remove })))
     await store.commit(changes)
   } catch (error) {
     const failures = await putBack(cold, copies, now)
@@ -186,7 +187,7 @@ async function hiddenCopies(
   return copies
 }
 
-/** @returns the keys of the copies that are not in the archive again, and why */
+/** @returns the keys of the copies that could not be put into the archive again, and why */
 async function putBack(
   cold: ColdStore,
   copies: readonly Entry[],
@@ -205,11 +206,11 @@ async function putBack(
   return failures
 }
 
-/** The store's error, which also tells in `details.errors` which copies are gone from the archive. */
+/** The store's error, which also tells in `details.errors` which copies may be gone from the archive. */
 function withFailures(error: unknown, errors: ArchiveRun['errors']): MemoryError {
   const told = isMemoryError(error) ? error : new MemoryError(messageOf(error), MemoryErrorCode.WRITE_FAILED)
   return new MemoryError(
-    `${told.message}; older copies of ${errors.length} of the keys are gone from the archive`,
+    `${told.message}; older copies of ${errors.length} of the keys may be gone from the archive`,
     told.code,
     { scope: archivedScope, ...told, details: { ...told.details, errors }, cause: error },
   )
