@@ -1,7 +1,9 @@
 import { lstatSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
+import { invalidInput, MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
 import { orAbsent } from '@recall/core/process'
+import * as z from 'zod/mini'
+import en from 'zod/v4/locales/en.js'
 import { dayMs, dayOf } from './documents/day.ts'
 import { sha256 } from './documents/digest.ts'
 import {
@@ -27,6 +29,7 @@ import {
   loadRole,
   memoryChange,
   memoryPath,
+  noEntry,
   outdatedPlan,
   type RoleMemory,
   sidecarChange,
@@ -50,11 +53,13 @@ const attempts = 5
 /**
  * Opens the memories of a team of agents. Several processes may write at once.
  *
- * @throws MemoryError INVALID_INPUT when the root is no path
+ * @throws MemoryError INVALID_INPUT when the root is no path, or another option not of its type or unknown
  */
 export function openEchoes(options: EchoesOptions): Echoes {
+  // First, because a program without types may give no options.
+  const root = rootOf(options?.root)
+  checkOptions(options)
   const { lead = false, askHuman, policy = defaultPrunePolicy, clock = systemClock } = options
-  const root = rootOf(options)
 
   const locked = <T>(section: () => T): Promise<T> =>
     withLock(join(root, '.lock'), () => {
@@ -157,6 +162,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
 
     async restoreEntry(role, id) {
       mayWrite(role)
+      if (typeof id !== 'string') throw noEntry(role, String(id))
       if (id.startsWith('etched-'))
         await requireConsent(`Put back into the permanent memory of ${role}: ${id}`)
       return locked(() => {
@@ -257,12 +263,30 @@ export function openEchoes(options: EchoesOptions): Echoes {
 }
 
 /** A relative root is a folder of where the program runs now. An empty one, of a setting that is not set, is none. */
-function rootOf({ root }: EchoesOptions): string {
+function rootOf(root: string): string {
   if (typeof root === 'string' && root !== '') return resolve(root)
   throw new MemoryError(
     'root is the path of the folder of the roles, for example <project>/.recall/echoes, as a text that is not empty',
     MemoryErrorCode.INVALID_INPUT,
   )
+}
+
+const aFunction = z.optional(z.custom((given) => typeof given === 'function', 'must be a function'))
+const optionsSchema = z.strictObject({
+  root: z.string(),
+  lead: z.optional(z.boolean('must be true or false')),
+  askHuman: aFunction,
+  policy: z.optional(
+    z.strictObject({ lineLimit: z.int('must be a number of lines').check(z.positive('must be above 0')) }),
+  ),
+  clock: aFunction,
+})
+
+/** An unknown option is probably misspelt, and to ignore it would hide that. */
+function checkOptions(options: EchoesOptions): void {
+  // zod/mini has no messages of its own.
+  const { error } = optionsSchema.safeParse(options, { error: en().localeError })
+  if (error) throw invalidInput('options', error.issues)
 }
 
 /** A file of ids that holds anything else would be refused by every later call. */

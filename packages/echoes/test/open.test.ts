@@ -54,3 +54,33 @@ it.each([undefined, '', 7])('refuses %j for a root', (root) => {
     expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }),
   )
 })
+
+it.each([
+  [{ leed: true }, /Unrecognized key: "leed"/],
+  [{ lead: 'false' }, /options\.lead: must be true or false/],
+  [{ askHuman: true }, /options\.askHuman: must be a function/],
+  [{ policy: { lineLimit: Number.NaN } }, /options\.policy\.lineLimit: must be a number of lines/],
+  [{ policy: { lineLimit: 0 } }, /options\.policy\.lineLimit: must be above 0/],
+  [{ policy: { lines: 150 } }, /Unrecognized key: "lines"/],
+  [{ clock: 7 }, /options\.clock: must be a function/],
+])('refuses the options %j', (options, message) => {
+  expect(() => openEchoes({ root: 'echoes', ...(options as object) })).toThrow(
+    expect.objectContaining({
+      code: MemoryErrorCode.INVALID_INPUT,
+      message: expect.stringMatching(message),
+    }),
+  )
+})
+
+it('takes options that are not given for absent', async () => {
+  const echoes = openEchoes({ root: await newFolder(), lead: undefined, policy: undefined } as never)
+  expect(echoes.roles()).toEqual([])
+})
+
+it.each([undefined, 7, 'constructor', 'inscribed-002'])('restores no entry of the id %j', async (id) => {
+  const echoes = openEchoes({ root: await newFolder() })
+  await echoes.add('reviewer', entryOf())
+  await expect(echoes.restoreEntry('reviewer', id as never)).rejects.toMatchObject({
+    code: MemoryErrorCode.NOT_FOUND,
+  })
+})

@@ -26,7 +26,7 @@ import { isBeginningOf } from './plan-prune.ts'
  */
 export function restoreChanges(root: string, role: LoadedRole, id: string): FileChange[] {
   const sidecar = structuredClone(role.sidecar)
-  const known = sidecar.entries[id]
+  const known = Object.hasOwn(sidecar.entries, id) ? sidecar.entries[id] : undefined
   if (!known) throw noEntry(role.role, id)
   const { archived } = known
   if (!archived) return []
