@@ -149,6 +149,14 @@ it('reads plain labels, and not those inside fenced code', async () => {
   expect(outline).toEqual(['user: ping\nmore\n\n```\nUser: no\n```', 'assistant: pong'])
 })
 
+it('knows code that begins in a list, or behind a label', async () => {
+  const { outline } = await open(
+    'talk.md',
+    'User: - ```\n  x\n  ```\nAssistant: ```\nUser: no\n```\nUser: ping',
+  )
+  expect(outline).toEqual(['user: - ```\n  x\n  ```', 'assistant: ```\nUser: no\n```', 'user: ping'])
+})
+
 it('reads turns behind an introduction, where both speak again', async () => {
   const head = '# Leak\n\n_Exported on 5 May_\n\n---\n\n'
   const text = `${head}**User**\n\nping\n\n**Cursor**\n\npong\n\n**User**\n\n**bold** end\n\n**Cursor**\n\ndone\n`

@@ -61,13 +61,26 @@ const isTitle = (text: string | null): boolean => text?.startsWith('# ') === tru
 const saysSomething = (text: string | null): boolean => !/^\s*(?:-{3,}\s*)?$/.test(text ?? 'too long')
 
 interface LabelledLine extends Line {
-  /** Fenced code and front matter have none. */
+  /** Fenced code and front matter have none; code may begin behind one. */
   label: SpeakerLabel | null
   isFrontMatter: boolean
 }
 
+/** Returns a function that is given a text line by line, and tells which lines begin with the label of a speaker. */
+function trackLabels(): (line: string) => SpeakerLabel | null {
+  const partOfCode = trackFence()
+  let isInCode = false
+  return (line) => {
+    const label = toSpeakerLabel(line)
+    const wasInCode = isInCode
+    const part = partOfCode(wasInCode || !label ? line : label.rest)
+    isInCode = part === 'opening' || part === 'code'
+    return wasInCode && part !== null ? null : label
+  }
+}
+
 async function* labelledLines(path: string): AsyncGenerator<LabelledLine, void> {
-  const fence = trackFence()
+  const labelOf = trackLabels()
   let beginsWithRule = false
   let isFrontMatter = false
   for await (const line of readLines(path)) {
@@ -76,8 +89,7 @@ async function* labelledLines(path: string): AsyncGenerator<LabelledLine, void> 
     if (line.number === 1) beginsWithRule = isRule
     // A conversation may begin with a rule as well.
     if (line.number === 2) isFrontMatter = beginsWithRule && /^[\w-]+:/.test(text)
-    const label = isFrontMatter || fence(text) !== null ? null : toSpeakerLabel(text)
-    yield { ...line, label, isFrontMatter }
+    yield { ...line, label: isFrontMatter ? null : labelOf(text), isFrontMatter }
     if (isRule) isFrontMatter = false
   }
 }

@@ -242,11 +242,11 @@ function entryLength(lines: readonly string[]): number {
 
 /**
  * Indexes of lines in fenced code. An unclosed fence is ignored: it would hide all entries below, even etched ones. So
- * is an indented one, which stands in a learning, and closes none that stands before its entry.
+ * is one that is indented or in a list, which stands in a learning, and closes none that stands before its entry.
  */
 function fencedLines(lines: readonly string[]): Set<number> {
   const fenced = new Set<number>()
-  const closingOf = closingFences(lines.map((line) => (/^[ \t]/.test(line) ? '' : line)))
+  const closingOf = closingFences(lines.map((line) => (/^(?:[ \t]|[-*+] )/.test(line) ? '' : line)))
   for (let from = 0; from < lines.length; from++) {
     const to = closingOf(from)
     if (to === null) continue

@@ -56,6 +56,8 @@ it('is told without code, tables and marks, and not at any length', () => {
   )
   expect(lastAnswer(archiveOf(['assistant', 'Cut off: ```\nhalf a block']))).toBe('Cut off: ``` half a block')
   expect(lastAnswer(archiveOf(['assistant', 'Cut off:\n```\nhalf a block']))).toBe('Cut off:')
+  const listed = '1. ```sh\n   ninja\n   ```\n\nIt is on staging.'
+  expect(lastAnswer(archiveOf(['assistant', listed]))).toBe('It is on staging.')
   expect(lastAnswer(archiveOf(['assistant', 'on and on '.repeat(100)])).length).toBeLessThanOrEqual(400)
 })
 

@@ -1,4 +1,4 @@
-import { redactText } from '@recall/core'
+import { redactText, trackFence } from '@recall/core'
 import { clip, oneLine } from '../summary/clip.ts'
 import { splitTurns, turnsSection } from './render-archive.ts'
 
@@ -8,8 +8,6 @@ const readLength = 10_000
 
 /** A quote of a tool, as `renderTurn` writes it. */
 const toolQuote = /(?:^|\n)> \[(?:tool|output|failed output)\] [^\n]*(?:\n>[^\n]*)*/g
-/** Fenced code, also where its end is missing. */
-const fenced = /^ {0,3}(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:\n {0,3}\1[`~]*[ \t]*$|$(?![\s\S]))/gm
 const tableRow = /^[ \t]*\|.*$/gm
 /** The marks before a heading, and rules. */
 const headingMarks = /^#{1,6}[ \t]+|^[ \t]*(?:[-*_][ \t]*){3,}$/gm
@@ -36,4 +34,13 @@ function lastSaid(turn: string): string {
 }
 
 const plain = (text: string): string =>
-  oneLine(text.replace(fenced, '').replace(tableRow, '').replace(headingMarks, ''))
+  oneLine(withoutCode(text).replace(tableRow, '').replace(headingMarks, ''))
+
+/** Without fenced code, also where its end is missing. */
+function withoutCode(text: string): string {
+  const partOfCode = trackFence()
+  return text
+    .split('\n')
+    .filter((line) => partOfCode(line) === null)
+    .join('\n')
+}

@@ -45,6 +45,9 @@ it('finds none in code, and none in an assistant’s announcement of its next st
   expect(tagsOf(['````md\n```js\n// todo: x\n```\n````\nTODO: y'])).toMatchObject({
     actionItems: ['TODO: y'],
   })
+  expect(tagsOf(['- run\n- ```sh\n  # todo: x\n  ```\n\nTODO: y'])).toMatchObject({
+    actionItems: ['TODO: y'],
+  })
   expect(tagsOf(['1. Like this:\n\n       ```\n       // todo: x\n       ```'])).toMatchObject({
     actionItems: [],
   })

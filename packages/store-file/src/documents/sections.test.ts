@@ -74,6 +74,14 @@ describe('sections', () => {
     expect(parseSections(content).map(({ slug }) => slug)).toEqual(['intro', 'a', 'c'])
   })
 
+  it('end a code block with the list item in which it stands', () => {
+    const content = '## A\n\n- ```sh\n  ## x\n  ```\n\n## B\n\n1. ~~~\n   open\n\n## C\n'
+    expect(parseSections(content).map(({ slug }) => slug)).toEqual(['intro', 'a', 'b', 'c'])
+    expect(withSection(content, 'a', '- ```\n  ## y\n  ```')).toContain(
+      '## A\n\n- ```\n  ## y\n  ```\n\n## B',
+    )
+  })
+
   it('begin with a heading of the second level alone, at the beginning of a line', () => {
     const content = 'See ## A\n### B\n#### C\n  ## D\n##E\n##\n## F ##\n## C#\n'
     expect(parseSections(content).map(({ heading }) => heading)).toEqual(['', 'F', 'C#'])
