@@ -31,6 +31,8 @@ const handwritten = fc
       '```\n',
       '~~~ yaml\n',
       '~~~\n',
+      '- ```\n',
+      '  ```\n',
       'end',
     ),
   )
@@ -121,6 +123,25 @@ describe('the window', () => {
     ])
     expect(notesIn(below)).toBe(note.trim())
     expect(withSession('', session('a', undefined, summary), 'a')).toContain(summary)
+  })
+
+  it('has a session that went on behind those that ended meanwhile, and notes where they were', () => {
+    const [first, second, later] = ['2026-01-01', '2026-01-02', '2026-01-03'].map(
+      (day) => `${day}T00:00:00.000Z`,
+    )
+    const both = withSession(withSession('# Now\n\n', session('a', first), 'a'), session('b', second), 'b')
+    const content = `${both}\n---\n\nNote\n`
+    const moved = withSession(content, session('a', later, 'more'), 'a')
+    expect(parseWindow(moved).map((block) => block.session?.sessionId ?? block.text.trim())).toEqual([
+      '# Now',
+      'b',
+      'Note',
+      'a',
+    ])
+    expect(parseWindow(moved).at(-1)?.session).toMatchObject({ date: later, summary: 'more' })
+    expect(withSession(content, session('a', second, 'more'), 'a')).toBe(
+      content.replace('what happened', 'more').replace(first as string, second as string),
+    )
   })
 
   it('begins each session of two that a merge left with no line between them', () => {

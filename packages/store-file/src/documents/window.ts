@@ -114,7 +114,7 @@ export function fitsWindow(session: SessionSummary): boolean {
 }
 
 /**
- * The file with a session added in the order of their ends, or replaced where it stands. Everything else stays as it
+ * The file with a session added in the order of their ends, or replaced where it stands if that is its place. Everything else stays as it
  * was. The summary is for agents, who are told the window as it is when a session starts, so it is shaped to stand there
  * and reads back like that: without the blanks around it, a line `---` as `- - -`, a backslash before a line that would
  * begin a session or close the code of a note, and half a character as U+FFFD.
@@ -132,7 +132,14 @@ function withBlock(content: string, session: SessionSummary, pointer: string): s
 
 function printWithBlock(content: string, session: SessionSummary, printed: string): string {
   const blocks = parseWindow(content)
-  const known = blocks.find((block) => block.session?.sessionId === session.sessionId)
+  const isEarlier = ({ session: other }: Block): boolean => other !== null && endOf(other) < endOf(session)
+  const at = blocks.findIndex((block) => block.session?.sessionId === session.sessionId)
+  const known = blocks[at]
+  // A session that went on has moved behind those that ended meanwhile.
+  if (known && blocks.slice(at + 1).some(isEarlier)) {
+    const others = withoutBlocks(content, (key) => key !== sessionSummaryKey(session.sessionId))
+    return printWithBlock(others ?? content, session, printed)
+  }
   if (known) {
     const { text } = known
     const before = text.slice(0, text.length - text.trimStart().length)
