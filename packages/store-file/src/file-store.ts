@@ -220,20 +220,22 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     erasures.discard(interrupted)
   }
 
+  /** What is cleared is gone, all of it or nothing; what is archived may be moved another time. */
   const selectAll = (
-    { scope, namespace, updatedBefore, tags = [], type }: Selection,
-    { withConversations = true } = {},
+    { scope, namespace, updatedBefore = Number.POSITIVE_INFINITY, tags = [], type }: Selection,
+    purpose: 'clear' | 'archive',
   ): Address[] => {
     recover()
     assertPresent()
     return index.query((current) => {
-      files.assertReadable(current, ({ folder, name }) => mayHold(layout, folder, name, { scope, namespace }))
+      const unread = purpose === 'clear' ? current.unread() : current.unreadable()
+      files.refuseUnread(unread, ({ folder, name }) => mayHold(layout, folder, name, { scope, namespace }))
       const found: Address[] = []
       for (const row of current.list({ scope, namespace, tags, now: Number.NEGATIVE_INFINITY }, 'asc')) {
-        if (updatedBefore !== undefined && row.updated >= updatedBefore) break
+        if (row.updated >= updatedBefore) break
         if (type !== undefined && row.type !== type) continue
         // Only the file of a conversation has a number.
-        if (!withConversations && row.number !== null) continue
+        if (purpose === 'archive' && row.number !== null) continue
         found.push(addressOfRow(row))
       }
       return found
@@ -252,8 +254,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     cold: createColdStore(
       { fileSystem, root, folder: layout.cold, exclusively, assertPresent },
       {
-        olderThan: (place, before) =>
-          selectAll({ ...place, updatedBefore: before }, { withConversations: false }),
+        olderThan: (place, before) => selectAll({ ...place, updatedBefore: before }, 'archive'),
         get: getEntry,
         put: (entry, now) => writer.put(entry, { overwrite: false, now }),
         removeAsRead: (entry) => writer.commit([{ remove: entry, expected: asRead(entry) }]),
@@ -291,7 +292,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     },
 
     async removeAll(selection) {
-      return writer.removeSelected(selectAll(selection), selection)
+      return writer.removeSelected(selectAll(selection, 'clear'), selection)
     },
 
     async commit(changes) {

@@ -157,6 +157,28 @@ describe('a file that cannot be read', () => {
     expect(await memory.read('long-term', 'note')).toBe('the harbour')
   })
 
+  it('because it is not UTF-8 is not passed over when all, or some, is cleared', async () => {
+    const { memory, at } = await open()
+    await memory.write('long-term', 'note', 'the harbour', { tags: ['x'] })
+    writeFileSync(at('long-term/old.md'), Buffer.from('---\ntags: [x]\n---\nthe caf\xe9', 'latin1'))
+    for (const filter of [undefined, { tags: ['x'] }, { olderThan: Date.now() + 1000 }])
+      expect(await failure(memory.clear('long-term', filter), 'MEMORY_UNAVAILABLE')).toContain('old.md')
+    expect(await memory.read('long-term', 'note')).toBe('the harbour')
+    rmSync(at('long-term/old.md'))
+    await memory.clear('long-term')
+    expect(await memory.read('long-term', 'note')).toBe(null)
+  })
+
+  it('because it is not UTF-8 keeps nobody from archiving the others', async () => {
+    const { memory, at } = await open()
+    await memory.write('episodic', 'note', 'the harbour')
+    writeFileSync(at('episodic/old.md'), Buffer.from('the caf\xe9', 'latin1'))
+    expect(await memory.cleanup({ archiveBefore: Date.now() + 1000 })).toMatchObject({
+      archived: 1,
+      errors: [],
+    })
+  })
+
   it.runIf(isPosix)('because it is a pipe is never waited for, and no empty file', async () => {
     const { memory, at } = await open()
     await memory.write('long-term', 'note', 'the harbour')

@@ -95,15 +95,19 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     throw new MemoryError(message, MemoryErrorCode.CORRUPTION, { scope, key, details: { path } })
   }
 
-  /** A file that cannot be read right now may be the very one that is wanted. */
-  const assertReadable = (
-    current: SearchIndex,
+  /**
+   * A file that cannot be read may hold the very entry that is wanted.
+   *
+   * @throws MemoryError UNAVAILABLE for the first that concerns the caller
+   */
+  const refuseUnread = (
+    unread: ReturnType<SearchIndex['unread']>,
     concerns: (file: { folder: string; name: string }) => boolean,
   ): void => {
-    const unreadable = current.unreadable().find(concerns)
-    if (!unreadable) return
-    const path = join(fromShown(root, unreadable.folder), unreadable.name)
-    throw new MemoryError(unreadable.problem, MemoryErrorCode.UNAVAILABLE, { details: { path } })
+    const first = unread.find(concerns)
+    if (!first) return
+    const path = join(fromShown(root, first.folder), first.name)
+    throw new MemoryError(first.problem, MemoryErrorCode.UNAVAILABLE, { details: { path } })
   }
 
   /**
@@ -113,7 +117,7 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
   const archivePath = (key: string): string | null => {
     const current = index.fresh()
     const row = current.byKey('episodic', defaultNamespace, key)
-    if (!row) assertReadable(current, ({ name }) => archiveFile.test(name))
+    if (!row) refuseUnread(current.unreadable(), ({ name }) => archiveFile.test(name))
     // Only archives have numbers.
     return row && row.number !== null ? pathOf(row) : null
   }
@@ -233,7 +237,7 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     toEntry,
     hasExpired,
     live,
-    assertReadable,
+    refuseUnread,
     refuseForeignFile,
     remember,
     versionAt,

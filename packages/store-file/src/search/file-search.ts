@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import {
   type Address,
   type Found,
@@ -21,7 +20,7 @@ import type { AccessLog } from '../entries/access-log.ts'
 import type { EntryFiles } from '../entries/entry-files.ts'
 import { neverRead, sameStamp, stampOf } from '../files/file-stamp.ts'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
-import { fromShown, shownPath } from '../files/paths.ts'
+import { shownPath } from '../files/paths.ts'
 import type { Layout } from '../layout/layout.ts'
 import { mayHold } from '../layout/sources.ts'
 import type { DocumentRow } from '../search-index/document-row.ts'
@@ -107,13 +106,11 @@ export function createFileSearch(options: FileSearchOptions) {
    *
    * @throws MemoryError UNAVAILABLE
    */
-  const refuseUnread = (unread: ReturnType<SearchIndex['unread']>, query: StoreQuery): void => {
-    for (const { folder, name, problem } of unread) {
-      if (!mayHold(layout, folder, name, query)) continue
-      if (query.text === undefined && !query.embedding)
-        throw new MemoryError(problem, MemoryErrorCode.UNAVAILABLE, {
-          details: { path: join(fromShown(root, folder), name) },
-        })
+  const tellUnread = (unread: ReturnType<SearchIndex['unread']>, query: StoreQuery): void => {
+    const mayHoldMatches = ({ folder, name }: { folder: string; name: string }): boolean =>
+      mayHold(layout, folder, name, query)
+    if (query.text === undefined && !query.embedding) files.refuseUnread(unread, mayHoldMatches)
+    for (const { problem } of unread.filter(mayHoldMatches)) {
       if (!noticed.has(problem)) onNotice(`not searched: ${problem}`)
       noticed.add(problem)
     }
@@ -134,7 +131,7 @@ export function createFileSearch(options: FileSearchOptions) {
     const read = createRowReader(folders)
     const unread = current.unread()
     const hits = queries.flatMap((query) => {
-      refuseUnread(unread, query)
+      tellUnread(unread, query)
       let accesses: ReturnType<typeof accessLog.all> | undefined
       const access: FileAccess = {
         value: (row) => read(row)?.value,
