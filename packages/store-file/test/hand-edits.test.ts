@@ -117,6 +117,16 @@ describe('what a person edits by hand', () => {
     await memory.close()
   })
 
+  it('is told with plain line ends, also where all lines of its file end as on Windows', async () => {
+    const { memory, at } = await open()
+    mkdirSync(at(''), { recursive: true })
+    writeFileSync(at('MEMORY.md'), '## Sea\r\n\r\nThe harbour\r\nis deep.\r\n\r\n## Land\r\n\r\nA hill.\r\n')
+    const [found] = await memory.search('long-term', { text: 'harbour' }, { passages: 1 })
+    expect(found?.passage?.text).toBe('## Sea\n\nThe harbour\nis deep.')
+    expect(found?.value).toBe('The harbour\nis deep.')
+    await memory.close()
+  })
+
   it('is as new as its file where it names no time, also when it says the same again', async () => {
     const { memory, at } = await open()
     mkdirSync(at('long-term'), { recursive: true })

@@ -63,6 +63,11 @@ it('is as it was written where an editor added blanks at its end', () => {
   expect(read(`${printConversation(archive, 7)}\n \n`).value).not.toHaveProperty('edited')
 })
 
+it('has a body with plain line ends, also where all lines end as on Windows', () => {
+  const printed = printConversation(archive, 7)
+  expect(read(printed.replaceAll('\n', '\r\n')).value).toEqual(read(printed).value)
+})
+
 it('keeps a field of a person that is spelled like those of the store', () => {
   const own = printConversation(archive, 7).replace('---\n', '---\nmine: "kept"\n')
   expect(printConversation({ ...archive, messageCount: 9 }, 7, own)).toBe(own.replace('count: 2', 'count: 9'))

@@ -10,6 +10,7 @@ import {
 import { sha256 } from '../files/digest.ts'
 import { type FileEntry, type FileTimes, parseTime, stringsOf } from './file-entry.ts'
 import { maxFrontMatterLength, parseFrontMatter, updateFrontMatter } from './front-matter.ts'
+import { lineEndsOf } from './line-ends.ts'
 
 /**
  * A conversation archive: the front matter of the specification, then summary, turns and tags.
@@ -86,7 +87,7 @@ export function parseConversation(
     key: conversationKey(session ?? stem, part),
     type: conversationType,
     tags: topics,
-    value: { ...known, body } satisfies Record<string, JsonValue>,
+    value: { ...known, body: lineEndsOf(content)(body) } satisfies Record<string, JsonValue>,
     text: body,
     created: ended,
     // Who edits an archive leaves its date as it is: a write that has not seen the edit must tell the two apart.
