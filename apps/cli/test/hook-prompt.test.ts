@@ -111,6 +111,21 @@ it('cuts what it tells between two characters', async () => {
   expect(told.isWellFormed()).toBe(true)
 })
 
+it('tells no secret that only the rest of a note shows to be one', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const value = { password: 'hunter2hunter2', note: 'the frontend is deployed by the runner of the harbour' }
+  mkdirSync(join(shell.root, 'memory/long-term'), { recursive: true })
+  const note = `---\nformat: "json"\n---\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\`\n`
+  writeFileSync(join(shell.root, 'memory/long-term/deploy.md'), note)
+  const prompt = 'which runner of the harbour deployed the frontend?'
+  const { out } = await shell
+    .withInput(event({ session_id: 'p', hook_event_name: 'UserPromptSubmit', prompt }))
+    .run('hook', 'prompt')
+  expect(out).toContain('[redacted:password]')
+  expect(out).not.toContain('hunter2')
+})
+
 it('tells no secret that somebody typed into a file', async () => {
   const shell = createShell()
   await shell.run('init')

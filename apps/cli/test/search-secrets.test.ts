@@ -97,6 +97,33 @@ describe('search, where people typed secrets,', () => {
     expect(err).toBe('')
   })
 
+  it('shows no secret in a long table, and none in JSON whose members tell of it', async () => {
+    const shell = await shellWithSession()
+    const rows = Array.from({ length: 60 }, (_, i) => `| app${i} | zed | Wint3rgarten${i}9 |`)
+    const table = [
+      '| service | owner | password |',
+      '|---|---|---|',
+      ...rows,
+      '| walrusapp | zed | Wint3rgarten99 |',
+    ]
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), `# Memory\n\n## Accounts\n\n${table.join('\n')}\n`)
+    const json = JSON.stringify(
+      { password: ['hunter2hunter2'], bank: { pin: 4711 }, note: 'apple pie' },
+      null,
+      2,
+    )
+    const note = `---\nformat: "json"\n---\n\`\`\`json\n${json}\n\`\`\`\n`
+    mkdirSync(join(shell.root, 'memory/long-term'), { recursive: true })
+    writeFileSync(join(shell.root, 'memory/long-term/bank.md'), note)
+    for (const query of ['walrusapp', 'apple pie', 'hunter2hunter2'])
+      for (const options of [[], ['--ranked', '--lexical'], ['--json'], ['--ranked', '--json', '-C', '9']]) {
+        const { code, out, err } = await shell.run('search', query, ...options)
+        expect(code).toBe(0)
+        expect(out.replace(`"query":"${query}"`, '')).not.toMatch(/hunter2|4711|Wint3r/)
+        if (query !== 'apple pie' || options.includes('-C')) expect(err).toContain('secrets are not shown')
+      }
+  })
+
   it.each(['Recovery codes:\n', '## Recovery codes\n\n'])(
     'shows no code of a list that is titled %j, whichever of its lines it shows',
     async (title) => {

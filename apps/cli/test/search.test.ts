@@ -11,7 +11,32 @@ import {
   writeSession,
 } from './support.ts'
 
+type Result = { key: string; line: number }
+
 describe('search', () => {
+  it('names the line of the file, also of a value whose text does not stand there as it is', async () => {
+    const shell = await shellWithSession()
+    const memory = await openFileMemory({ root: shell.root })
+    const filler = Array.from({ length: 200 }, (_, i) => `filler word${i} is here`)
+    await memory.write('long-term', 'json', { filler, deep: { text: 'first\nthe "zebra" crossing' } })
+    await memory.write('long-term', 'found', 'a body', { text: 'the okapi of the front matter' })
+    await memory.write('long-term', 'plain', `${filler.join('\n')}\nthe quagga`)
+    await memory.close()
+    for (const [key, word] of [
+      ['json', 'zebra'],
+      ['found', 'okapi'],
+      ['plain', 'quagga'],
+    ])
+      for (const options of [[], ['--ranked', '--lexical']]) {
+        const { results } = await shell.json<{ results: Result[] }>('search', `${word}`, ...options)
+        const lines = readFileSync(join(shell.root, `memory/long-term/${key}.md`), 'utf8').split('\n')
+        expect(results[0]).toMatchObject({
+          key,
+          line: lines.findIndex((line) => line.includes(`${word}`)) + 1,
+        })
+      }
+  })
+
   it('prints the documented JSON', async () => {
     const shell = await shellWithSession()
     const answer = await shell.json<{ results: Record<string, unknown>[] }>('search', 'retry path client')

@@ -122,7 +122,7 @@ export {
   type Word,
   wordsOf,
 } from './ranking/words.ts'
-export { type RedactionCounts, redactJson, redactText } from './redaction/redact.ts'
+export { type RedactionCounts, redactJson, redactPartsOf, redactText } from './redaction/redact.ts'
 export {
   createRedactor,
   type RedactableContent,

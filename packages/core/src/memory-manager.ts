@@ -286,7 +286,10 @@ export interface MatchedPassage {
   text: string
   /** File that holds it, relative to the memory's root, where there is one. */
   path?: string
-  /** First line of the passage in that file, counted from 1. */
+  /**
+   * First line of the passage in that file, counted from 1. Where its text does not stand there as it is, being made of
+   * the value's members or given by `text`, the line on which the value begins.
+   */
   line?: number
   /** The passages just before and after it. */
   neighbours?: string[]

@@ -54,6 +54,29 @@ it('tells an agent no secret that somebody typed into a file, also where a text 
   expect(told.join()).not.toContain(secret.slice(0, 10))
 })
 
+it('tells an agent no secret that only the rest of a memory shows to be one', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore(), redact: 'allow' })
+  await memory.write('long-term', 'accounts', { password: ['hunter2hunter2'], note: 'apple pie' })
+  const rows = Array.from({ length: 60 }, (_, i) => `| app${i} | zed | Wint3rgarten${i}9 |`)
+  const table = [
+    '| service | owner | password |',
+    '|---|---|---|',
+    ...rows,
+    '| walrusapp | zed | Wint3rgarten99 |',
+  ]
+  await memory.write('long-term', 'table', table.join('\n'))
+  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
+  const send = async (name: string, args: Record<string, unknown>) =>
+    (await server.fetch(modern('tools/call', { name, arguments: args }, name))).text()
+  const told = [
+    await send('memory_search', { query: 'apple pie' }),
+    await send('memory_search', { query: 'walrusapp' }),
+    await send('memory_read', { key: 'accounts', scope: 'long-term' }),
+  ]
+  for (const each of told) expect(each).toContain('[redacted:password]')
+  expect(told.join()).not.toMatch(/hunter2|Wint3r/)
+})
+
 it('tells an agent no secret that a hub took for none, also where a text is cut', async () => {
   const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_')
   const content = `${'The pool waits. '.repeat(61)}${secret} is its token.`

@@ -19,6 +19,18 @@ describe('vectors of files', () => {
     expect(await keys(memory, 'puppy')).toEqual([])
   })
 
+  it('are made of texts without the secrets that people typed', async () => {
+    const root = temporaryRoot()
+    const { memory, store, embedder } = await memoryAt(root)
+    await memory.write('long-term', 'a', { password: '', car: 'an automobile' })
+    const path = join(root, 'memory/long-term/a.md')
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"password": ""', '"password": "hunter2hunter2"'))
+    expect(await keys(memory, 'vehicle')).toEqual(['a'])
+    await store.vectors?.catchUp()
+    expect(embedder.asked.join()).toContain('[redacted:password]')
+    expect(embedder.asked.join()).not.toContain('hunter2')
+  })
+
   it('are all known to an index that was made anew, before the first search answers', async () => {
     const root = temporaryRoot()
     const { memory, store, embedder } = await memoryAt(root)

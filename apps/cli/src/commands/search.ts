@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   type Embedder,
   embedQuery,
@@ -7,6 +9,7 @@ import {
   memoryScopes,
   queryTerms,
 } from '@recall/core'
+import { orAbsent } from '@recall/core/process'
 import type { FileStore, LocatedHit, LocateQuery } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
@@ -124,10 +127,16 @@ function resultsOf(
   query: string,
   answer: Answer,
   options: SearchCommandOptions,
-  { redact, excerpt }: Redaction,
+  { redact, excerpt, partOf }: Redaction,
 ): Omit<Shown, 'tookMs'> {
   const isTitled = options.ranked || options.json
-  const telling = { ...options, excerpt, titleOf: isTitled ? titlesIn(store.root) : () => '' }
+  const telling = {
+    ...options,
+    excerpt,
+    partOf,
+    linesOf: linesIn(store.root),
+    titleOf: isTitled ? titlesIn(store.root) : () => '',
+  }
   const terms = new Set(queryTerms(query))
   const { results, more } = options.ranked
     ? placeByPlace(answer, terms, telling)
@@ -136,13 +145,23 @@ function resultsOf(
     ...result,
     title: short(redact(result.title), longestTitle),
     snippet: redact(result.snippet),
-    // Only programs are told of them.
-    neighbours: options.json ? result.neighbours.map(redact) : [],
+    neighbours: result.neighbours.map(redact),
   }))
   return { results: clean, more }
 }
 
 const longestTitle = 100
+
+/** Returns what reads the lines of a file, once; none when it is gone. */
+function linesIn(root: string): (path: string) => readonly string[] {
+  const known = new Map<string, readonly string[]>()
+  return (path) => {
+    const lines =
+      known.get(path) ?? orAbsent(() => readFileSync(join(root, path), 'utf8'))?.split(/\r?\n/) ?? []
+    known.set(path, lines)
+    return lines
+  }
+}
 
 type Print = (io: Io, query: string, answer: Answer, shown: Shown, options: SearchCommandOptions) => void
 

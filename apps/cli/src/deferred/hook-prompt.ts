@@ -7,10 +7,11 @@ import {
   excerptOf,
   type FoundPassage,
   fenceRecalled,
+  type JsonValue,
   type MemoryManager,
   passagesFor,
   queryTerms,
-  redactText,
+  redactPartsOf,
   surestPassages,
 } from '@recall/core'
 import { type MemoryPlace, readSession } from '../hosts/host-sessions.ts'
@@ -114,17 +115,16 @@ function isStillTold(place: MemoryPlace, { sessionId }: HookInput): (key: string
 }
 
 function describe({ match, passage }: FoundPassage<unknown>, terms: ReadonlySet<string>): string {
-  const { key, value } = match
-  const text = withoutSecrets(passage?.text ?? (typeof value === 'string' ? value : JSON.stringify(value)))
-  const beside = (passage?.neighbours ?? []).map((each) => clip(withoutSecrets(each), besideLength))
+  const { key, value, metadata } = match
+  // A person may have typed a secret into a file; replaced before a cut could leave half of it, which nothing recognises.
+  const redact = redactPartsOf({ value: value as JsonValue, type: metadata.type })
+  const text = redact(passage?.text ?? (typeof value === 'string' ? value : JSON.stringify(value)))
+  const beside = (passage?.neighbours ?? []).map((each) => clip(redact(each), besideLength))
   return [
     `From ${key}${passage?.path ? ` (${passage.path})` : ''}:\n${excerptOf(text, terms, passageLength)}`,
     ...(beside.length > 0 ? [`Just before and after it:\n${beside.join('\n\n')}`] : []),
   ].join('\n\n')
 }
-
-/** A person may have typed a secret into a file; replaced before a cut could leave half of it, which nothing recognises. */
-const withoutSecrets = (text: string): string => redactText(text).text
 
 function inTime(work: Promise<string>): Promise<string> {
   let timer: ReturnType<typeof setTimeout> | undefined

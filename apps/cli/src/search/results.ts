@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import {
   compareCodePoints,
+  conversationType,
   countTermsIn,
   type MemoryScope,
   newsFilter,
@@ -28,11 +28,15 @@ export interface Result {
 }
 
 /** How results are told. */
-export interface Telling extends Pick<Redaction, 'excerpt'> {
+export interface Telling extends Pick<Redaction, 'excerpt' | 'partOf'> {
   limit: number
   /** Lines around a matching one. */
   context: number
   explain?: boolean
+  /** Whether what stands beside a place is told, too: only programs are. */
+  json?: boolean
+  /** The lines of a file, relative to the root; none when it is gone. */
+  linesOf: (path: string) => readonly string[]
   /** Empty where no title is shown: files are read for it. */
   titleOf: (hit: LocatedHit) => string
 }
@@ -80,19 +84,52 @@ function bestLineOf(hit: LocatedHit, terms: ReadonlySet<string>): Place {
   return { hit, lines, at }
 }
 
-const toResult = ({ hit, lines, at }: Place, options: Telling): Result => ({
-  ...describe(hit, options),
-  line: hit.line + at,
-  snippet: around(lines, at, options),
-  neighbours: hit.neighbours ?? [],
-})
+function toResult(place: Place, options: Telling): Result {
+  const { hit } = place
+  const { lines, at, line } = inFile(place, options)
+  return {
+    ...describe(hit, options),
+    line,
+    snippet: around(lines, at, hit, options),
+    neighbours: options.json ? (hit.neighbours ?? []).map((each) => beside(each, hit, options)) : [],
+  }
+}
+
+/** A place among the lines that surround it, and its line in the file. */
+function inFile(place: Place, { linesOf }: Telling): Pick<Place, 'lines' | 'at'> & { line: number } {
+  const { hit, lines, at } = place
+  const shown = lines[at] ?? ''
+  if (hit.madeOf !== undefined) return { lines, at, line: lineOf(shown, linesOf(hit.path)) ?? hit.line }
+  const line = hit.line + at
+  // An archive is long, and its passages are turns, which are told by themselves.
+  const own = hit.type === conversationType ? [] : linesOf(hit.path)
+  return own[line - 1] === shown ? { lines: own, at: line - 1, line } : { lines, at, line }
+}
+
+/** The line of a note, counted from 1, in which a line stands of what is made of its value. */
+function lineOf(text: string, lines: readonly string[]): number | undefined {
+  const quoted = JSON.stringify(text).slice(1, -1)
+  const at = text.trim() === '' ? -1 : lines.findIndex((line) => line.includes(quoted) || line.includes(text))
+  return at < 0 ? undefined : at + 1
+}
+
+/** How far around a place it may say what a neighbour of it is, in lines. */
+const nearby = 400
+
+/** What stands beside a place, without the secrets that its surroundings tell of. */
+function beside(text: string, { madeOf, type, line, path }: LocatedHit, options: Telling): string {
+  if (madeOf !== undefined) return options.partOf(madeOf, text)
+  if (type === conversationType) return text
+  const near = options.linesOf(path).slice(Math.max(0, line - nearby), line + nearby)
+  return options.partOf(near.join('\n'), text)
+}
 
 /**
  * The matching lines of the files with the best hits, in the order of the files; `more` if some were cut off. Files whose
  * hits hold no more than half of the words that another's hold are left out.
  */
 export function lineByLine(
-  store: Pick<FileStore, 'root' | 'layout'>,
+  store: Pick<FileStore, 'layout'>,
   { best, next }: Hits,
   terms: ReadonlySet<string>,
   options: Telling,
@@ -130,13 +167,13 @@ interface FileMatches {
 }
 
 function matchesInFile(
-  { root, layout }: Pick<FileStore, 'root' | 'layout'>,
+  { layout }: Pick<FileStore, 'layout'>,
   path: string,
   hits: readonly LocatedHit[],
   terms: ReadonlySet<string>,
   options: Telling,
 ): FileMatches {
-  const lines = readFileSync(join(root, path), 'utf8').split(/\r?\n/)
+  const lines = options.linesOf(path)
   // Curated files and the window have none: what stands between their first two rules is text.
   const mayHaveFrontMatter = dirname(path) !== layout.memory && path !== layout.window
   const { lines: matching, words } = matchingLines(lines, terms, mayHaveFrontMatter, options.limit + 1)
@@ -148,7 +185,7 @@ function matchesInFile(
   const results = matching.map((at) => (): Result => {
     // Several memories may share a file: a line belongs to the last one that begins at or before it.
     const owner = hits.findLast((hit) => hit.line <= at + 1) ?? (hits[0] as LocatedHit)
-    return { ...describe(owner, options), line: at + 1, snippet: around(lines, at, options) }
+    return { ...describe(owner, options), line: at + 1, snippet: around(lines, at, owner, options) }
   })
   // A sentence may go on in the next line, so that no line holds what the hit does.
   return { path, words, held: mostIn(hits, terms), isComplete: true, results }
@@ -187,7 +224,8 @@ const linesAround = (at: number, { context }: Telling): { from: number; to: numb
   to: at + context + 1,
 })
 
-function around(lines: readonly string[], at: number, options: Telling): string {
+function around(lines: readonly string[], at: number, { madeOf }: LocatedHit, options: Telling): string {
   const { from, to } = linesAround(at, options)
-  return options.excerpt(lines, from, to)
+  const shown = options.excerpt(lines, from, to)
+  return madeOf === undefined ? shown : options.partOf(madeOf, shown)
 }

@@ -1,4 +1,4 @@
-import { redactText } from '@recall/core'
+import { type JsonValue, redactPartsOf, redactText } from '@recall/core'
 import type { Io } from './io.ts'
 
 /** What a secret of several lines begins with. */
@@ -10,6 +10,8 @@ export interface Redaction {
   redact(text: string): string
   /** Some lines of a text, without those of a secret that begins or ends beyond them. */
   excerpt(lines: readonly string[], from: number, to: number): string
+  /** A part of what is made of a value, whose members may be what tells of a secret. */
+  partOf(value: JsonValue, part: string): string
   /** Says that something was replaced, if it was. */
   tell(): void
 }
@@ -43,6 +45,11 @@ export function createRedaction(io: Io): Redaction {
       const near = lines.slice(Math.max(0, from - farthest), to + farthest).join('\n')
       if (!severalLines.test(near)) return inParagraph(lines, from, to).join('\n')
       return onlyThoseIn(redact(near).split('\n'), shown, 'private-key').join('\n')
+    },
+    partOf(value, part) {
+      const clean = redactPartsOf({ value, type: null })(part)
+      isNeeded ||= clean !== part
+      return clean
     },
     tell() {
       if (isNeeded) io.err("recall: secrets are not shown: 'recall scrub' says in which files they are\n")

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { processorTime } from '../../test/processor-time.ts'
 import { fill } from '../../test/secret-samples.ts'
-import { redactJson, redactText } from './redact.ts'
+import type { JsonValue } from '../json.ts'
+import { redactJson, redactPartsOf, redactText } from './redact.ts'
 
 describe('redactJson', () => {
   it('replaces the values of members whose names say secret', () => {
@@ -259,5 +260,38 @@ describe('redactJson', () => {
         if (JSON.stringify(value).length < 6) expect(once).toEqual(value)
       }),
     )
+  })
+})
+
+describe('redactPartsOf', () => {
+  const partsOf = (value: JsonValue) => redactPartsOf({ value, type: null })
+
+  it('replaces in a part what only the name of a member tells of', () => {
+    const redact = partsOf({ password: ['hunter2hunter2'], bank: { pin: 4711 }, note: 'apple pie' })
+    expect(redact('hunter2hunter2\n4711\napple pie')).toBe('[redacted:password]\n[redacted:pin]\napple pie')
+  })
+
+  it('replaces in a row what only the first line of its table tells of', () => {
+    const rows = Array.from({ length: 40 }, (_, i) => `| app${i} | zed | Wint3rgarten${i}9 |`)
+    const redact = partsOf(['| service | owner | password |', '|---|---|---|', ...rows].join('\n'))
+    expect(redact(rows[7] as string)).toBe('| app7 | zed | [redacted:password] |')
+  })
+
+  it('replaces each line of a secret of several, and what a part itself tells of', () => {
+    const key = `-----BEGIN RSA PRIVATE KEY-----\n${'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n'.repeat(4)}-----END RSA PRIVATE KEY-----`
+    const redact = partsOf(`The key:\n\n${key}\n\nand so on`)
+    expect(redact('MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nand so on')).toBe('[redacted:private-key]\nand so on')
+    expect(redact('password: hunter2hunter2')).toBe('password: [redacted:password]')
+  })
+
+  it('looks at the parts of an archived session by themselves', () => {
+    const session = { body: '| name | password |\n|---|---|\n| ana | Wint3rgarten9 |' }
+    const row = '| ana | Wint3rgarten9 |'
+    expect(redactPartsOf({ value: session, type: 'conversation' })(row)).toBe(row)
+    expect(redactPartsOf({ value: session, type: 'note' })(row)).toContain('[redacted:password]')
+  })
+
+  it('leaves parts of what holds no secret as they are', () => {
+    expect(partsOf({ a: ['apple', 2026], b: null })('apple 2026')).toBe('apple 2026')
   })
 })

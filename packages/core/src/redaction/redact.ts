@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json.ts'
+import { conversationType } from '../session-keys.ts'
 import { detectors, isPublicName, isSecretCookie, isSecretMember, ofCommands } from './detectors.ts'
 import { type Span, secretFinder } from './find-secrets.ts'
 import { placeholder } from './placeholder.ts'
@@ -14,40 +15,82 @@ export type RedactionCounts = Record<string, number>
  */
 export function redactText(text: string): { text: string; counts: RedactionCounts } {
   const counts: RedactionCounts = {}
-  return { text: redactString(text, findAll, counts), counts }
+  return { text: redactString(text, findAll, counting(counts)), counts }
 }
 
 /**
  * The text without secrets of a known kind, for keys, names and messages. What only looks random stays: a generated key
  * does, without being secret.
  */
-export const withoutKnownSecrets = (text: string): string => redactString(text, findKnown, {})
+export const withoutKnownSecrets = (text: string): string => redactString(text, findKnown, () => {})
 
 /** `redactText` on every string and member name; a member's name can also say that its value is a secret. */
 export function redactJson(value: JsonValue): { value: JsonValue; counts: RedactionCounts } {
   const counts: RedactionCounts = {}
-  return { value: redactValue(value, '', counts), counts }
+  return { value: redactValue(value, '', counting(counts)), counts }
 }
+
+/** Shorter lines of a secret stand in too many other words. */
+const shortestPart = 4
+
+/**
+ * Returns what replaces the secrets in parts of a memory, such as its passages: also those that only the whole tells of,
+ * by the name of a member or the first line of a table. What is archived of a session was redacted as a whole, and is
+ * long: of its parts each is looked at by itself.
+ */
+export function redactPartsOf({
+  value,
+  type,
+}: {
+  value: JsonValue
+  type: string | null
+}): (part: string) => string {
+  const placeholders = new Map<string, string>()
+  const note: Note = (kind, secret) => {
+    for (const line of secret.split(/\r?\n/).filter((each) => each.trim().length >= shortestPart)) {
+      placeholders.set(line, placeholder(kind))
+      // As it stands in JSON.
+      placeholders.set(JSON.stringify(line).slice(1, -1), placeholder(kind))
+    }
+  }
+  if (type !== conversationType) redactValue(value, '', note)
+  // A secret may hold another one.
+  const longestFirst = [...placeholders].sort(([a], [b]) => b.length - a.length)
+  return (part) => {
+    let clean = part
+    for (const [secret, shown] of longestFirst) clean = clean.replaceAll(secret, () => shown)
+    return redactText(clean).text
+  }
+}
+
+/** Is told of each secret that is replaced. */
+type Note = (kind: string, secret: string) => void
+
+const counting =
+  (counts: RedactionCounts): Note =>
+  (kind) => {
+    counts[kind] = (counts[kind] ?? 0) + 1
+  }
 
 const findAll = secretFinder(detectors)
 const findKnown = secretFinder(detectors.filter(({ kind }) => kind !== 'high-entropy'))
 const findInCommand = secretFinder(ofCommands)
 
-function redactValue(value: JsonValue, name: string, counts: RedactionCounts): JsonValue {
-  if (typeof value === 'number') return redactNumber(value, name, counts)
+function redactValue(value: JsonValue, name: string, note: Note): JsonValue {
+  if (typeof value === 'number') return redactNumber(value, name, note)
   if (typeof value === 'string') {
     const kind = name === '' ? undefined : isSecretMember(name, value)
-    if (kind === undefined && /authorization$/i.test(name)) return redactHeader(value, counts)
-    if (kind === undefined) return redactString(value, isPublicName(name) ? findKnown : findAll, counts)
-    count(counts, kind)
+    if (kind === undefined && /authorization$/i.test(name)) return redactHeader(value, note)
+    if (kind === undefined) return redactString(value, isPublicName(name) ? findKnown : findAll, note)
+    note(kind, value)
     return placeholder(kind)
   }
-  if (Array.isArray(value)) return redactList(value, name, '', counts)
+  if (Array.isArray(value)) return redactList(value, name, '', note)
   if (value === null || typeof value !== 'object') return value
   const members = new Map<string, JsonValue>()
   for (const [key, member] of Object.entries(value)) {
-    const clean = redactString(key, findKnown, counts)
-    members.set(unused(clean, members), redactMember(value, key, member, name, counts))
+    const clean = redactString(key, findKnown, note)
+    members.set(unused(clean, members), redactMember(value, key, member, name, note))
   }
   return Object.fromEntries(members)
 }
@@ -55,11 +98,11 @@ function redactValue(value: JsonValue, name: string, counts: RedactionCounts): J
 /** The least number that is judged: a PIN has four digits. */
 const leastSecret = 1000
 
-function redactNumber(value: number, name: string, counts: RedactionCounts): JsonValue {
+function redactNumber(value: number, name: string, note: Note): JsonValue {
   const isLong = name !== '' && Number.isInteger(value) && value >= leastSecret
   const kind = isLong ? isSecretMember(name, String(value)) : undefined
   if (kind === undefined) return value
-  count(counts, kind)
+  note(kind, String(value))
   return placeholder(kind)
 }
 
@@ -68,26 +111,26 @@ function redactMember(
   key: string,
   member: JsonValue,
   name: string,
-  counts: RedactionCounts,
+  note: Note,
 ): JsonValue {
   const isValue = /^value$/i.test(key)
   const pair = nameIn(object)
   if (/cookies$/i.test(name) && (isValue || pair === undefined) && isSecretCookie(member)) {
-    count(counts, 'cookie')
+    note('cookie', String(member))
     return placeholder('cookie')
   }
   const { command } = object
-  if (Array.isArray(member) && typeof command === 'string') return redactList(member, key, command, counts)
-  return redactValue(member, isValue ? (pair ?? name) : key, counts)
+  if (Array.isArray(member) && typeof command === 'string') return redactList(member, key, command, note)
+  return redactValue(member, isValue ? (pair ?? name) : key, note)
 }
 
-function redactList(list: JsonValue[], name: string, command: string, counts: RedactionCounts): JsonValue[] {
-  const clean = list.map((item, i) => redactValue(item, optionAt(list, i - 1) ?? name, counts))
-  return clean.every((item) => typeof item === 'string') ? redactArguments(command, clean, counts) : clean
+function redactList(list: JsonValue[], name: string, command: string, note: Note): JsonValue[] {
+  const clean = list.map((item, i) => redactValue(item, optionAt(list, i - 1) ?? name, note))
+  return clean.every((item) => typeof item === 'string') ? redactArguments(command, clean, note) : clean
 }
 
 /** Hides what a command is told by its arguments, each of which is one word of its line whatever it holds. */
-function redactArguments(command: string, list: readonly string[], counts: RedactionCounts): string[] {
+function redactArguments(command: string, list: readonly string[], note: Note): string[] {
   const line = [command, ...list].map((word) => word.replace(/[\s|;&]/g, '_')).join(' ')
   const spans = merge(findInCommand(line))
   let end = command.length + 1
@@ -98,15 +141,15 @@ function redactArguments(command: string, list: readonly string[], counts: Redac
     while ((spans[next]?.start ?? end) < start) next++
     const span = spans[next]
     if (!span || span.start >= end) return argument
-    count(counts, span.kind)
+    note(span.kind, argument.slice(span.start - start))
     return argument.slice(0, span.start - start) + placeholder(span.kind)
   })
 }
 
 /** Behind a scheme stands a secret that only the name of the header tells: it is read as on a line with its name. */
-function redactHeader(value: string, counts: RedactionCounts): string {
+function redactHeader(value: string, note: Note): string {
   const name = 'authorization: '
-  return redactString(name + value, findAll, counts).slice(name.length)
+  return redactString(name + value, findAll, note).slice(name.length)
 }
 
 /** The option of a command whose value is the next item of its arguments, such as `--password`. */
@@ -128,13 +171,13 @@ function unused(name: string, members: ReadonlyMap<string, unknown>): string {
   return free
 }
 
-function redactString(text: string, find: (text: string) => Span[], counts: RedactionCounts): string {
+function redactString(text: string, find: (text: string) => Span[], note: Note): string {
   let clean = text
   // A replacement can expose another secret beside it; only a text made for that needs more than two rounds.
   for (let round = 0; round < 8; round++) {
     const spans = merge(find(clean))
     if (spans.length === 0) break
-    clean = replaceSpans(clean, spans, counts)
+    clean = replaceSpans(clean, spans, note)
   }
   return clean
 }
@@ -156,17 +199,13 @@ function merge(spans: Span[]): Span[] {
   return merged
 }
 
-function replaceSpans(text: string, spans: readonly Span[], counts: RedactionCounts): string {
+function replaceSpans(text: string, spans: readonly Span[], note: Note): string {
   let clean = ''
   let from = 0
   for (const { start, end, kind } of spans) {
     clean += text.slice(from, start) + placeholder(kind)
     from = end
-    count(counts, kind)
+    note(kind, text.slice(start, end))
   }
   return clean + text.slice(from)
-}
-
-function count(counts: RedactionCounts, kind: string): void {
-  counts[kind] = (counts[kind] ?? 0) + 1
 }

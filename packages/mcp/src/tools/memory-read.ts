@@ -2,7 +2,7 @@ import type { McpServer } from '@modelcontextprotocol/server'
 import { beginningOf, fenceRecalled, MemoryError, MemoryErrorCode } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
-import { answerFrom, orFailure, withoutSecrets } from './answer.ts'
+import { answerFrom, orFailure } from './answer.ts'
 import { key, readAny, scope, wholeText } from './stored-memory.ts'
 
 /** Longest piece that is read at once, in characters. */
@@ -31,7 +31,7 @@ export function addRead(server: McpServer, { memory }: McpOptions): void {
         if (record === null) {
           throw new MemoryError(`there is no memory '${name}' in ${where}`, MemoryErrorCode.NOT_FOUND)
         }
-        const whole = withoutSecrets(wholeText(record))
+        const whole = wholeText(record)
         if (offset > whole.length) {
           throw new MemoryError(
             `offset ${offset} is behind the end, ${whole.length}`,

@@ -5,15 +5,16 @@ import {
   excerptOf,
   type FoundPassage,
   fenceRecalled,
-  type MatchedPassage,
+  type JsonValue,
   type MemoryScope,
   passagesFor,
   queryTerms,
+  redactPartsOf,
   surestPassages,
 } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
-import { answerFrom, orFailure, withoutSecrets } from './answer.ts'
+import { answerFrom, orFailure } from './answer.ts'
 import { hasArchive, scope, wholeText } from './stored-memory.ts'
 
 /** Longest text of a result, in characters. */
@@ -102,7 +103,8 @@ function hitOf(place: FoundPassage<unknown>, terms: ReadonlySet<string>): z.infe
   const source = passage?.path
     ? `${passage.path}${passage.line ? `:${passage.line}` : ''} (${match.key})`
     : match.key
-  const text = withoutSecrets(passage?.text ?? wholeText(match))
+  const redact = redactPartsOf({ value: match.value as JsonValue, type: match.metadata.type })
+  const text = passage ? redact(passage.text) : wholeText(match)
   return {
     key: match.key,
     scope: match.metadata.scope,
@@ -111,14 +113,13 @@ function hitOf(place: FoundPassage<unknown>, terms: ReadonlySet<string>): z.infe
     recorded: new Date(match.metadata.createdAt).toISOString(),
     source,
     text: fenceRecalled(excerptOf(text, terms, resultLength), source),
-    ...besideOf(passage, source),
+    ...besideOf(passage?.neighbours?.map(redact), source),
     ...(match.archived ? { archived: true } : {}),
   }
 }
 
-function besideOf(passage: MatchedPassage | undefined, source: string): { beside?: string } {
-  const neighbours = passage?.neighbours ?? []
+function besideOf(neighbours: readonly string[] = [], source: string): { beside?: string } {
   if (neighbours.length === 0) return {}
-  const pieces = neighbours.map((each) => beginningOf(withoutSecrets(each), besideLength))
+  const pieces = neighbours.map((each) => beginningOf(each, besideLength))
   return { beside: fenceRecalled(pieces.join('\n\n'), source) }
 }

@@ -27,7 +27,7 @@ import type { DocumentRow } from '../search-index/document-row.ts'
 import type { MemoryIndex } from '../search-index/memory-index.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import type { MemoryVectors } from '../vectors/memory-vectors.ts'
-import { createPassageReader, type Passage } from './passages.ts'
+import { createPassageReader, type PlacedPassage } from './passages.ts'
 import type { FileAccess } from './row-filter.ts'
 import type { CreateRowReader } from './row-reader.ts'
 import { searchDocuments } from './search.ts'
@@ -36,7 +36,7 @@ import { searchDocuments } from './search.ts'
 export type LocateQuery = Omit<StoreQuery, 'scope' | 'offset' | 'sortBy' | 'sortOrder'>
 
 /** A place of the files that matches, for people who search. */
-export interface LocatedHit extends Passage {
+export interface LocatedHit extends PlacedPassage {
   scope: MemoryScope
   key: string
   type: string | null

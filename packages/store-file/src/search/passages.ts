@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { MatchedPassage, Sureness } from '@recall/core'
+import type { JsonValue, MatchedPassage, Sureness } from '@recall/core'
 import { type FileEntry, unitsOf } from '../documents/file-entry.ts'
 import type { FileSystem } from '../files/file-system.ts'
 import { fromShown } from '../files/paths.ts'
@@ -8,7 +8,14 @@ import type { SearchIndex } from '../search-index/search-index.ts'
 
 export interface Passage extends MatchedPassage {
   path: string
+  /** Where the text does not stand in the file as it is, the line on which the value begins that it is made of. */
   line: number
+}
+
+/** A passage for people, who are shown where in the file it stands. */
+export interface PlacedPassage extends Passage {
+  /** The value that the text is made of, where it does not stand in the file as it is. */
+  madeOf?: JsonValue
 }
 
 /** Reads the text of a unit and its neighbours, without reading long documents whole. */
@@ -21,7 +28,7 @@ export function createPassageReader(fileSystem: FileSystem, root: string) {
     const units = unitsOf(entry)
     const cut = (i: number): string | undefined => {
       const found = units[i]
-      return found && entry.text.slice(found.start, found.end).trimEnd()
+      return found && plain(entry.text.slice(found.start, found.end))
     }
     return wanted.map(({ unit, score, confidence }) => ({
       text: cut(unit) ?? '',
@@ -53,7 +60,7 @@ export function createPassageReader(fileSystem: FileSystem, root: string) {
       folders: Map<number, string>,
       unit: number,
       readEntry: () => FileEntry | null,
-    ): Passage {
+    ): PlacedPassage {
       const folder = folders.get(row.folder) ?? ''
       const path = folder === '' ? row.name : `${folder}/${row.name}`
       // The ids before the first and behind the last are units of other documents.
@@ -63,9 +70,9 @@ export function createPassageReader(fileSystem: FileSystem, root: string) {
       if (!own || own.start < 0) {
         const entry = readEntry()
         const [passage] = entry ? fromEntry(path, entry, [{ unit, score: 0 }]) : []
-        if (!passage) return { text: '', path, line: 1 }
+        if (!entry || !passage) return { text: '', path, line: 1 }
         const { score: _, ...place } = passage
-        return place
+        return entry.derived ? { ...place, madeOf: entry.value } : place
       }
       const first = around[0] as typeof own
       const last = around.at(-1) as typeof own
@@ -73,7 +80,7 @@ export function createPassageReader(fileSystem: FileSystem, root: string) {
       const bytes = readBytes(file, first.start, last.start + last.length - first.start)
       const cut = (piece: typeof own | undefined): string | undefined =>
         piece &&
-        bytes.toString('utf8', piece.start - first.start, piece.start - first.start + piece.length).trimEnd()
+        plain(bytes.toString('utf8', piece.start - first.start, piece.start - first.start + piece.length))
       return {
         text: cut(own) ?? '',
         path,
@@ -86,6 +93,9 @@ export function createPassageReader(fileSystem: FileSystem, root: string) {
     },
   }
 }
+
+/** As it is shown: with plain line ends, and none behind it. */
+const plain = (text: string): string => text.trimEnd().replaceAll('\r\n', '\n')
 
 function withNeighbours(texts: (string | undefined)[]): { neighbours?: string[] } {
   const neighbours = texts.filter((text) => text !== undefined)

@@ -1,4 +1,4 @@
-import { conversationType, embeddedTexts } from '@recall/core'
+import { conversationType, embeddedTexts, redactPartsOf } from '@recall/core'
 import type { EntryFiles } from '../entries/entry-files.ts'
 import type { FileSystem } from '../files/file-system.ts'
 import { readText } from '../files/read-text.ts'
@@ -50,13 +50,13 @@ export function rowReaders({ fileSystem, root, layout, files }: RowReaderOptions
   }
 }
 
-/** The texts that are embedded for a row: those of its units, as they are spoken. */
+/** The texts that are embedded for a row, maybe by a server: those of its units, as they are spoken, without secrets. */
 export const unitTextsOf =
   (createRowReader: CreateRowReader): UnitTexts =>
   () => {
     const read = createRowReader()
     return (row) => {
       const entry = read(row)
-      return entry && embeddedTexts(entry.text, entry.type === conversationType)
+      return entry && embeddedTexts(entry.text, entry.type === conversationType).map(redactPartsOf(entry))
     }
   }
