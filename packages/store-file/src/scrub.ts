@@ -1,7 +1,6 @@
 import { dirname } from 'node:path'
 import { isMemoryError } from '@recall/core'
 import { orAbsent } from '@recall/core/process'
-import { sealedLength } from './documents/note.ts'
 import type { FileStore } from './file-store.ts'
 import type { FileSystem } from './files/file-system.ts'
 import { fromShown, isInside } from './files/paths.ts'
@@ -9,6 +8,7 @@ import { readText } from './files/read-text.ts'
 import { rewriteFile } from './files/rewrite-file.ts'
 import { sourcesOf } from './layout/sources.ts'
 import { archivedFiles, type Redact, scrubArchived } from './scrub-archive.ts'
+import { redactDocument } from './scrub-document.ts'
 
 export interface ScrubbedFile {
   path: string
@@ -87,14 +87,7 @@ function scan(
 ): ScrubbedFile['counts'] {
   if (!isInside(fileSystem, root, dirname(fromShown(root, path)))) return {}
   const file = readText(fileSystem, fromShown(root, path))
-  return file ? redactFile(file.content, redact).counts : {}
-}
-
-/** A ciphertext reveals nothing, but looks like a key. */
-function redactFile(content: string, redact: Redact): ReturnType<Redact> {
-  const sealedAt = content.length - sealedLength(content)
-  const { text, counts } = redact(content.slice(0, sealedAt))
-  return { text: text + content.slice(sealedAt), counts }
+  return file ? redactDocument(file.content, redact).counts : {}
 }
 
 /** Reads again under the lock. */
@@ -107,7 +100,7 @@ function replace(
   exclusively(() => {
     index.whileChanging([path], () => {
       rewriteFile(fileSystem, fromShown(root, path), (content) =>
-        content === null ? null : redactFile(content, redact).text,
+        content === null ? null : redactDocument(content, redact).text,
       )
     })
   })

@@ -1,7 +1,6 @@
 import {
   type Entry,
   fingerprint,
-  isEnvelope,
   type JsonObject,
   type JsonValue,
   MemoryError,
@@ -34,7 +33,7 @@ function printAfter(earlier: string, entry: Entry): string {
   // A trailing carriage return would be read as part of the line end that follows it.
   const asText = typeof value === 'string' && value.isWellFormed() && !value.endsWith('\r')
   const ownText = asText ? value : searchableText(value)
-  const body = `${asText ? value : fence(JSON.stringify(value, null, 2))}\n`
+  const body = `${asText ? value : printFenced(value)}\n`
   const fields = {
     key: entry.key,
     namespace: entry.namespace === 'default' ? undefined : entry.namespace,
@@ -122,12 +121,6 @@ function hashOf(fields: Record<string, JsonValue | undefined>, body: string): st
   return fingerprint(`${JSON.stringify(facts)}\n${body.replaceAll('\r\n', '\n').trim()}`)
 }
 
-/** Length of the encrypted value at the end of a note, in UTF-16 units; 0 when its value is not encrypted. */
-export function sealedLength(content: string): number {
-  const { fields, body } = parseFrontMatter(content)
-  return fields.format === 'json' && isEnvelope(parseFenced(body) ?? null) ? body.length : 0
-}
-
 /** What is ignored in the front matter, because it cannot mean anything. */
 function problemOf(fields: JsonObject, key: string, stem: string): string | undefined {
   if (String(fields.key ?? key) !== key) return misnamed(stem)
@@ -196,10 +189,12 @@ function indexable(value: JsonValue): JsonValue {
   return JSON.stringify(value).length <= largestIndexedValue ? value : null
 }
 
-/** JSON never puts a backtick at the start of a line, so three are enough. */
-const fence = (json: string): string => `\`\`\`json\n${json}\n\`\`\``
+/** A value as the body of a note. JSON never puts a backtick at the start of a line, so three are enough. */
+export const printFenced = (value: JsonValue): string =>
+  `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``
 
-function parseFenced(body: string): JsonValue | undefined {
+/** The value that the body of a note holds in JSON; `undefined` when it holds none. */
+export function parseFenced(body: string): JsonValue | undefined {
   const match = /^\s*```(?:json)?[ \t]*\r?\n([\s\S]*?)\r?\n```\s*$/.exec(body)
   try {
     const value = JSON.parse(match?.[1] ?? body) as JsonValue
