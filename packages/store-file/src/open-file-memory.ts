@@ -23,7 +23,10 @@ import { loadSqlite } from './sqlite/driver.ts'
 export interface FileStoreSettings {
   /** Folder that holds the memory. */
   root: string
-  /** Default: that of `.recall-echo.json`, else the one the root already has, else `entity`. */
+  /**
+   * Default: that of `.recall-echo.json`, else the one the root already has, else `entity`. Another one than the root has
+   * is refused.
+   */
   layout?: Layout['name']
   /** Create the root when it does not exist. Default false: a missing root is an error, not an empty memory. */
   create?: boolean

@@ -12,6 +12,7 @@ import {
   conversationKey,
   conversationType,
   isMemoryError,
+  MemoryErrorCode,
   type MemoryManager,
   sessionSummaryKey,
   sessionSummaryType,
@@ -157,12 +158,28 @@ it('settles which layout a root has that holds files of both', async () => {
   await memory.close()
 })
 
-it('is overruled by who says how to open the root', async () => {
+it('is not overruled by who opens the root', async () => {
   const root = rootWith({ layout: 'user' })
-  const memory = await openFileMemory({ root, layout: 'entity', redact: 'allow' })
-  await remember(memory)
-  expect(existsSync(join(root, 'memory/conversations/conversation-001.md'))).toBe(true)
+  await expect(openFileMemory({ root, layout: 'entity' })).rejects.toMatchObject({
+    code: MemoryErrorCode.INVALID_INPUT,
+    message: expect.stringContaining('names the user layout: leave out --layout (in a program: layout)'),
+  })
+  const memory = await openFileMemory({ root, layout: 'user' })
   await memory.close()
+})
+
+it('is not needed for a memory to keep its layout', async () => {
+  const root = rootWith({})
+  const memory = await openFileMemory({ root, redact: 'allow' })
+  await remember(memory)
+  await memory.close()
+  await expect(openFileMemory({ root, layout: 'user' })).rejects.toMatchObject({
+    code: MemoryErrorCode.INVALID_INPUT,
+    message: expect.stringContaining('holds a memory in the entity layout: leave out --layout'),
+  })
+  const again = await openFileMemory({ root, layout: 'entity' })
+  await again.close()
+  expect(existsSync(join(root, 'memories'))).toBe(false)
 })
 
 it('says which layout a root has also behind a byte order mark', async () => {

@@ -75,7 +75,8 @@ function undecidedLayout(root: string, { layout }: RootOptions): Finding | null 
     return null
   } catch (error) {
     const hasTwo = isMemoryError(error, MemoryErrorCode.CONFLICT)
-    if (!hasTwo && !isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
+    // One that was named and is not that of the root is no problem of the root.
+    if (!hasTwo && (layout !== undefined || !isMemoryError(error, MemoryErrorCode.INVALID_INPUT))) throw error
     const remedy = hasTwo
       ? "name the layout; 'recall doctor --layout …' says what belongs to the other one"
       : `correct ${layoutFile}`

@@ -10,7 +10,6 @@ import { type CreatedMemory, createForHosts } from '../hosts/memory-receipt.ts'
 import { machineOf, namedTargets, wiringOf } from '../hosts/wiring.ts'
 import { emptyMemory } from '../memory/empty-memory.ts'
 import { findRoot, type RootOptions, rootAt, usualRoot, withRoot } from '../memory/find-root.ts'
-import { layoutToUse } from '../memory/layout-to-use.ts'
 import { stateFolder } from '../memory/receipts.ts'
 import { requireRightKinds } from '../memory/right-kinds.ts'
 import { quoted } from '../terminal/format.ts'
@@ -165,7 +164,7 @@ async function chooseLayout(
   { layout, json, yes }: InitOptions,
   chosen: readonly Target[],
 ): Promise<Layout> {
-  const detected = layoutToUse(root, layout)
+  const detected = layoutOf(defaultFileSystem, root, layout)
   if (layout) return detected
   const isNew = ![layoutFile, detected.window, detected.archiveIndex, detected.archives].some((path) =>
     existsSync(join(root, path)),

@@ -12,12 +12,11 @@ import { open } from 'node:fs/promises'
 import { dirname, join, posix, resolve, sep } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { createFolder, renamePatiently, syncFolder } from '@recall/core/process'
-import { defaultFileSystem, type Layout, layoutFile, layouts, layoutsOf } from '@recall/store-file'
+import { defaultFileSystem, type Layout, layoutFile, layoutOf, layouts, layoutsOf } from '@recall/store-file'
 import { extract, type TarOptionsWithAliases } from 'tar'
 import { UsageError } from '../exit-codes.ts'
 import { isLeftOut } from '../memory/derived-files.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
-import { layoutToUse } from '../memory/layout-to-use.ts'
 import { ownName, removeAbandoned, removedIfEnded } from '../memory/unfinished.ts'
 import { withStore } from '../memory/with-store.ts'
 import { count } from '../terminal/format.ts'
@@ -165,13 +164,11 @@ function requireSamePlaces(
 /** @throws UsageError when there is none, or another one than that of `--layout`; it calls the folder as people do */
 function layoutIn(folder: string, shownAs: string, layout: RootOptions['layout']): Layout {
   try {
-    return layoutToUse(folder, layout)
+    return layoutOf(defaultFileSystem, folder, layout)
   } catch (error) {
     if (!isMemoryError(error) && !(error instanceof UsageError)) throw error
     // A backup is not made anew with another layout: a file in the root that names one is refused as well.
-    const problem = error.message
-      .replace(folder, shownAs)
-      .replace(/, or name the (?:entity|user) layout .*$/, '')
+    const problem = error.message.replace(folder, shownAs).replace(/ \(in a program: layout\).*$/, '')
     throw new UsageError(`nothing was restored: ${problem}`, { cause: error })
   }
 }

@@ -5,6 +5,7 @@ import {
   defaultConfig,
   defaultFileSystem,
   type Layout,
+  layoutOf,
   type MemoryStatus,
   type ReadConfig,
   readStatus,
@@ -12,7 +13,6 @@ import {
 } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { findRoot, type RootOptions, withRoot } from '../memory/find-root.ts'
-import { layoutToUse } from '../memory/layout-to-use.ts'
 import { isAway, remedyWhereAway } from '../memory/receipts.ts'
 import { count, formatBytes, paint, short } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
@@ -27,7 +27,7 @@ export async function status(
 ): Promise<number> {
   const where = withRoot(io, given, options)
   const root = findRoot(io, where)
-  const layout = layoutToUse(root, options.layout)
+  const layout = layoutOf(defaultFileSystem, root, options.layout)
   const settings = existsSync(join(root, layout.config))
     ? (await import('../deferred/settings.ts')).readSettings(root, layout)
     : { config: defaultConfig }

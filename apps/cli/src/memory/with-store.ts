@@ -1,10 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type FileStore, type FileStoreSettings, openFileStore } from '@recall/store-file'
+import {
+  defaultFileSystem,
+  type FileStore,
+  type FileStoreSettings,
+  layoutOf,
+  openFileStore,
+} from '@recall/store-file'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
 import { findRoot, type RootOptions } from './find-root.ts'
-import { layoutToUse } from './layout-to-use.ts'
 import { requireWired } from './receipts.ts'
 import { requireMemory } from './require-memory.ts'
 
@@ -16,7 +21,7 @@ export async function withStore<T>(
 ): Promise<T> {
   const root = findRoot(io, options)
   requireWired(io, root)
-  if (options.create || options.layout) layoutToUse(root, options.layout)
+  if (options.create || options.layout) layoutOf(defaultFileSystem, root, options.layout)
   if (!options.create) requireMemory(root, options)
   const isNew = options.create && !existsSync(join(root, 'memory'))
   const store = await openFileStore({

@@ -6,21 +6,28 @@ import { archiveFoldersOf, type Layout, layouts } from './layout.ts'
 import { layoutFile, readLayoutFile } from './layout-file.ts'
 
 /**
- * Where things lie in a root: by the layout that is named, else the one of `.recall-echo.json`, else the one that the
- * root already has; `entity` when it has none yet. Paths of `.recall-echo.json` take the place of the layout's own.
+ * Where things lie in a root: by the layout of `.recall-echo.json`, else the one that the root already has, else the one
+ * that is named, `entity` when none is. Paths of `.recall-echo.json` take the place of the layout's own.
  *
+ * @param name which of both is meant where the root holds both, or is new
  * @throws MemoryError CONFLICT when the root holds both layouts and none is named, INVALID_INPUT when there is none of
- * that name, or `.recall-echo.json` is not valid
+ * that name, or `.recall-echo.json` is not valid, or the root has another one: read by the one that is named its sessions
+ * would be missing, and beside a second one everybody would have to be told which of them is meant
  */
 export function layoutOf(fileSystem: FileSystem, root: string, name?: Layout['name']): Layout {
   if (name !== undefined && !Object.hasOwn(layouts, name)) {
     throw new MemoryError("layout is 'entity' or 'user'", MemoryErrorCode.INVALID_INPUT)
   }
-  const file = readLayoutFile(fileSystem, root)
-  const named = name ?? file.layout
+  const { layout: stated, paths } = readLayoutFile(fileSystem, root)
+  if (name !== undefined && stated !== undefined && stated !== name) {
+    throw new MemoryError(
+      `${join(root, layoutFile)} names the ${stated} layout: leave out --layout (in a program: layout), or name the ${name} layout there`,
+      MemoryErrorCode.INVALID_INPUT,
+    )
+  }
   const layout = {
-    ...(named ? layouts[named] : detectLayout(fileSystem, root, Object.values(file.paths))),
-    ...file.paths,
+    ...(stated ? layouts[stated] : detectLayout(fileSystem, root, Object.values(paths), name)),
+    ...paths,
   }
   assertApart(root, layout)
   return layout
@@ -44,20 +51,32 @@ function assertApart(root: string, layout: Layout): void {
   )
 }
 
-/** The layout that the files of a root show, apart from those whose place was chosen; `entity` when none does. */
-function detectLayout(fileSystem: FileSystem, root: string, chosen: readonly string[]): Layout {
-  const has = (layout: Layout): boolean =>
-    [layout.window, layout.archiveIndex, layout.archives].some(
+/** The layout that the files of a root show, apart from those whose place was chosen; the named one when none does. */
+function detectLayout(
+  fileSystem: FileSystem,
+  root: string,
+  chosen: readonly string[],
+  name: Layout['name'] | undefined,
+): Layout {
+  const shown = Object.values(layouts).filter(({ window, archiveIndex, archives }) =>
+    [window, archiveIndex, archives].some(
       (path) => !chosen.includes(path) && fileSystem.existsSync(join(root, path)),
-    )
-  const entity = has(layouts.entity)
-  const user = has(layouts.user)
-  if (entity && user) {
+    ),
+  )
+  const [only, other] = shown
+  if (name !== undefined && (!only || other || only.name === name)) return layouts[name]
+  if (other) {
     throw new MemoryError(
       `${root} holds both layouts (memory/conversations and memories): say which one to use, with --layout entity or --layout user, in a program with layout: 'entity' or layout: 'user', or for good in ${layoutFile}`,
       MemoryErrorCode.CONFLICT,
       { details: { root } },
     )
   }
-  return user ? layouts.user : layouts.entity
+  if (name !== undefined && only) {
+    throw new MemoryError(
+      `${root} holds a memory in the ${only.name} layout: leave out --layout (in a program: layout), or name the ${name} layout in its ${layoutFile}`,
+      MemoryErrorCode.INVALID_INPUT,
+    )
+  }
+  return only ?? layouts.entity
 }
