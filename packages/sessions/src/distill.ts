@@ -1,4 +1,12 @@
-import { fingerprint, MemoryError, MemoryErrorCode, parseHeading, proseLines, redactText } from '@recall/core'
+import {
+  fingerprint,
+  MemoryError,
+  MemoryErrorCode,
+  parseHeading,
+  proseLines,
+  redactText,
+  splitPointer,
+} from '@recall/core'
 import { isTopicFile, topicFileFor } from './topic-file.ts'
 
 /** Most lines of the curated memory, so that an agent can always hold all of it. */
@@ -40,9 +48,6 @@ export interface DistillOptions {
   existingTopics?: readonly string[]
 }
 
-/** The links to topic files behind the heading of a section that was moved before and has grown again. */
-const pointerIn = / \(see ((?:(?:, )?\[[^\]\s]+\.md\]\([^)\s]+\.md\))+)\)$/
-
 /**
  * Finds the sections that make a memory too long and proposes to move the longest ones into topic files, no more
  * than it takes to get within the limit. Changes nothing.
@@ -64,13 +69,13 @@ export function planDistill(memoryText: string, options: DistillOptions = {}): D
   const extractions = heavy
     .sort((a, b) => a.fromLine - b.fromLine)
     .map((section) => {
-      const [pointed, earlier] = pointerIn.exec(section.heading) ?? ['', '']
-      const name = section.heading.slice(0, section.heading.length - pointed.length)
+      // One that was moved before has links, and has grown again.
+      const { name, links } = splitPointer(section.heading)
       // The name of a file is no place where anybody looks for a secret.
       const topicFile = topicFileFor(redactText(name).text, taken)
       taken.add(topicFile)
       const marks = /^#+/.exec(lines[section.fromLine - 1] ?? '')?.[0] ?? '##'
-      const pointer = `${marks} ${name} (see ${earlier ? `${earlier}, ` : ''}[${topicFile}](${topicFile}))`
+      const pointer = `${marks} ${name} (see ${links ? `${links}, ` : ''}[${topicFile}](${topicFile}))`
       return { ...section, topicFile, pointer }
     })
   return { lines: lines.length, limit, fingerprint: fingerprint(memoryText), sections, extractions }

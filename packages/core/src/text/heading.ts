@@ -16,5 +16,15 @@ export function parseHeading(line: string): Heading | null {
   return text === '' ? null : { level: marks.length, text }
 }
 
+/**
+ * The name of a section, and the links to the files that its text was moved to, as `distill` leaves them behind it:
+ * `People (see [people.md](people.md))`. No links where it has none.
+ */
+export function splitPointer(heading: string): { name: string; links: string } {
+  const [pointer = '', links = ''] =
+    / \(see ((?:(?:, )?\[[^\]\s]+\.md\]\([^)\s]+\.md\))+)\)$/.exec(heading) ?? []
+  return { name: heading.slice(0, heading.length - pointer.length), links }
+}
+
 /** Begins at the start of a run of blanks: to try each of its blanks would not be linear. */
 const withoutClosingMarks = (text: string): string => text.replace(/^#+$|(?<![ \t])[ \t]+#+$/, '')

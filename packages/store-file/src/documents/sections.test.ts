@@ -74,6 +74,20 @@ describe('sections', () => {
     expect(parseSections(content).map(({ slug }) => slug)).toEqual(['intro', 'a', 'c'])
   })
 
+  it('keep their name when their text is moved to another file, and are no entries until they have one again', () => {
+    const moved = '## People (see [people.md](people.md))\n\n## Next (see the log)\n\nx\n'
+    const keysIn = (content: string) =>
+      sectionEntries(content, 'MEMORY.md', { modified: 0 }).map(({ key }) => key)
+    expect(parseSections(moved).map(({ slug }) => slug)).toEqual(['intro', 'people', 'next-see-the-log'])
+    expect(keysIn(moved)).toEqual(['MEMORY.md#next-see-the-log'])
+    const grown = withSection(moved, 'people', 'Ana is back.')
+    expect(grown).toBe(
+      '## People (see [people.md](people.md))\n\nAna is back.\n\n## Next (see the log)\n\nx\n',
+    )
+    expect(keysIn(grown)).toEqual(['MEMORY.md#people', 'MEMORY.md#next-see-the-log'])
+    expect(withoutSection(grown, 'people')).toBe('## Next (see the log)\n\nx\n')
+  })
+
   it('end a code block with the list item in which it stands', () => {
     const content = '## A\n\n- ```sh\n  ## x\n  ```\n\n## B\n\n1. ~~~\n   open\n\n## C\n'
     expect(parseSections(content).map(({ slug }) => slug)).toEqual(['intro', 'a', 'b', 'c'])

@@ -1,4 +1,11 @@
-import { type Entry, MemoryError, MemoryErrorCode, parseHeading, proseLines } from '@recall/core'
+import {
+  type Entry,
+  MemoryError,
+  MemoryErrorCode,
+  parseHeading,
+  proseLines,
+  splitPointer,
+} from '@recall/core'
 import { isHandName } from '../files/paths.ts'
 import type { FileEntry, FileTimes } from './file-entry.ts'
 import { keepingLineEnds, lineEndsOf, linesOf } from './line-ends.ts'
@@ -43,7 +50,7 @@ export function parseSections(file: string): Section[] {
     const heading = isProse[index] ? parseHeading(text) : null
     if (heading?.level !== 2) (sections.at(-1) as Section).body += text
     else {
-      const slug = uniqueSlug(heading.text, seen)
+      const slug = uniqueSlug(splitPointer(heading.text).name, seen)
       sections.push({ slug, heading: heading.text, opening: text, body: '', line: index + 1 })
     }
   }
@@ -56,11 +63,13 @@ function withoutMark(file: string): { mark: string; content: string } {
   return { mark: file.slice(0, length), content: file.slice(length) }
 }
 
-/** Every section that holds text is an entry of long-term memory. */
+/** Every section that holds text, or at least a name, is an entry of long-term memory; one that was moved is not. */
 export function sectionEntries(content: string, fileName: string, { modified }: FileTimes): FileEntry[] {
   const withLineEnds = lineEndsOf(content)
   return parseSections(content)
-    .filter(({ heading, body }) => heading !== '' || body.trim() !== '')
+    .filter(
+      ({ heading, body }) => body.trim() !== '' || (heading !== '' && splitPointer(heading).links === ''),
+    )
     .map(({ slug, heading, body, line }) => ({
       key: `${fileName}#${slug}`,
       type: sectionType,
