@@ -12,6 +12,17 @@ it.each([
   ['a fence in a comment', ['<!--', '```', '-->', '## One'], '...y'],
   ['a comment in fenced code', ['```', '<!--', '```', '## One'], '...y'],
   ['front matter', ['---\r\n', '# not one\r\n', '---\r\n', '# One\r\n'], '...y'],
+  [
+    'fields of front matter',
+    ['---', 'a:', '  b: 1', '- c', '# d', '', 'e-f: "g"', '---', '# One'],
+    '........y',
+  ],
+  [
+    'a text between two rules',
+    ['---', '', '## One', '', 'Ana: is here', 'text', '---', '## Two'],
+    'yyyyyyyy',
+  ],
+  ['a heading between two rules', ['---', '## One', '---', '## Two'], 'yyyy'],
   ['a rule in the first line', ['---', '# One'], 'yy'],
   ['front matter that is no first line', ['', '---', '# One', '---'], 'yyyy'],
 ])('%s', (_, lines, prose) => {

@@ -19,8 +19,16 @@ export function proseLines(lines: readonly string[]): boolean[] {
   })
 }
 
-/** A line that is never followed by another such mark is a rule across the page. */
+/** Lines between two such marks that are no fields, and one that is never followed by another, are rules of a text. */
 function frontMatterLength(lines: readonly string[]): number {
   const isMark = (line = ''): boolean => /^---[ \t]*\r?\n?$/.test(line)
-  return isMark(lines[0]) ? lines.findIndex((line, index) => index > 0 && isMark(line)) + 1 : 0
+  if (!isMark(lines[0])) return 0
+  const end = lines.findIndex((line, index) => index > 0 && isMark(line))
+  const inside = lines.slice(1, Math.max(1, end))
+  const saysNothing = !inside.some((line) => field.test(line)) && inside.some((line) => /^##/.test(line))
+  return saysNothing || !inside.every((line) => ofFields.test(line)) ? 0 : end + 1
 }
+
+const field = /^[^\s:#-][^:]*:(?:\s|$)/
+/** A field, what stands below one, a comment, or a blank line. */
+const ofFields = /^(?:[^\s:#-][^:]*:(?:\s|$)|[\s#\-\]}]|$)/
