@@ -36,6 +36,14 @@ describe('parts', () => {
     expect((await readWindow(modelled))[0]?.summary).toBe('It began.\n\nIt ended.')
   })
 
+  it('show a model how a long answer ends', async () => {
+    const lm = fakeLm('{"summary":"It went well."}')
+    const answer = `It begins. ${'More of it. '.repeat(1000)}The zebra is on staging.`
+    await archiveSession(openMemory(), conversation('s', ['Why?', answer]), { lm })
+    expect(lm.prompts[0]).toContain('Assistant: It begins.')
+    expect(lm.prompts[0]).toContain('The zebra is on staging.')
+  })
+
   it('ask a model that failed no second time', async () => {
     const lm = fakeLm(new Error('down'))
     await archiveSession(openMemory(), conversation('s', long.slice(0, 5)), { partSize: 300, lm })

@@ -1,6 +1,6 @@
 import type { Clock, ConversationArchive, Message } from '@recall/core'
-import { clip, oneLine } from '../summary/clip.ts'
-import type { SpokenTurn } from '../summary/condense.ts'
+import { clipMiddle, oneLine } from '../summary/clip.ts'
+import { condensedLength, type SpokenTurn } from '../summary/condense.ts'
 import { createTagCollector } from '../summary/extract-tags.ts'
 import { createKeywordCounter } from '../summary/keywords.ts'
 import {
@@ -15,9 +15,6 @@ import { createTimeSpan } from './duration.ts'
 import { notAhead } from './not-ahead.ts'
 import { pieceSeparator, renderArchive, renderTurn } from './render-archive.ts'
 import { holdsInOrder, saysAll, saysOn } from './same-turns.ts'
-
-/** Characters of a turn that are kept for the summary; the rendered turn is kept whole. */
-const spokenLength = 1000
 
 /** What an archive tells of its part of the conversation. */
 export type PartContent = Pick<ConversationArchive, 'date' | 'duration' | 'topics' | 'summarizedBy' | 'body'>
@@ -93,10 +90,7 @@ export function createArchivePart(size: number, project: () => string | undefine
       previousRole = message.role
       for (const block of message.content) {
         if (block.type === 'text' && saysSomething(block.text)) {
-          spoken.push({
-            role: message.role,
-            text: clip(oneLine(block.text.slice(0, spokenLength * 2)), spokenLength),
-          })
+          spoken.push({ role: message.role, text: clipMiddle(oneLine(block.text), condensedLength) })
           if (isBareCommand(block.text)) continue
           isSpoken = true
           tags.addText(message.role, block.text)

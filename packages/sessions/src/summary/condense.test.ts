@@ -50,6 +50,26 @@ it('takes as many turns as have room', () => {
   expect(condense(turns, room - 1)).toContain('User: two\n[…]\nUser: ten')
 })
 
+it('keeps the beginning and the end of long turns, with the room that the others leave', () => {
+  const words = (name: string, count: number): string =>
+    Array.from({ length: count }, (_, i) => `${name}${i}`).join(' ')
+  const turns = [turn('user', words('q', 2000)), turn('assistant', words('a', 2000)), turn('user', 'thanks')]
+  const condensed = condense(turns)
+  expect(condensed.length).toBeGreaterThan(3900)
+  const [question = '', answer = '', last] = condensed.split('\n')
+  expect(question).toMatch(/^User: q0 q1 .*… .* q1999$/)
+  expect(answer).toMatch(/^Assistant: a0 a1 .*… .* a1999$/)
+  expect(Math.abs(question.length - answer.length)).toBeLessThan(400)
+  expect(last).toBe('User: thanks')
+})
+
+it('gives room to those that can use it', () => {
+  const [short, long] = ['y'.repeat(700), 'x'.repeat(9000)]
+  const condensed = condense([turn('user', short), turn('assistant', long)])
+  expect(condensed).toContain(`User: ${short}\n`)
+  expect(condensed.length).toBeGreaterThan(3900)
+})
+
 it('has room for a gap behind each turn', () => {
   const turns = Array.from({ length: 100 }, () => [turn('assistant', 'x'.repeat(200)), turn('user', 'q')])
   expect(condense(turns.flat(), 1000).length).toBeLessThanOrEqual(1000)
@@ -58,11 +78,12 @@ it('has room for a gap behind each turn', () => {
 it('never exceeds the length', () => {
   const anyTurn = fc.record({
     role: fc.constantFrom('user' as const, 'assistant' as const),
-    text: fc.string({ maxLength: 900 }),
+    text: fc.string({ unit: 'binary', maxLength: 900 }),
   })
   fc.assert(
     fc.property(fc.array(anyTurn, { maxLength: 60 }), fc.integer({ min: 20, max: 5000 }), (turns, length) => {
-      expect(condense(turns, length).length).toBeLessThanOrEqual(length)
+      const condensed = condense(turns, length)
+      expect(condensed.length).toBeLessThanOrEqual(length)
     }),
   )
 })
