@@ -24,6 +24,17 @@ it('keeps the folder out of version control, once', async () => {
   expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('')
 })
 
+it('leaves the echoes of the folder above a repository alone', async () => {
+  const home = temporaryFolder()
+  mkdirSync(join(home, '.recall/echoes'), { recursive: true })
+  mkdirSync(join(home, 'code/.git'), { recursive: true })
+  mkdirSync(join(home, 'code/src'))
+  const shell = createShell(join(home, 'code/src'))
+  await shell.run('echoes', 'add', 'reviewer', 'x', ...entry)
+  expect(existsSync(join(home, 'code/.recall/echoes/reviewer/MEMORY.md'))).toBe(true)
+  expect(existsSync(join(home, '.recall/echoes/reviewer'))).toBe(false)
+})
+
 it.each([
   ['notes', '/notes/\n'],
   ['..notes', '/..notes/\n'],

@@ -66,7 +66,8 @@ export interface Project {
 }
 
 /**
- * Finds a project's echoes: `--folder`, else those in this folder or the nearest one above it that has any.
+ * Finds a project's echoes: `--folder`, else those in this folder or the nearest one above it that has any, up to that of
+ * the repository.
  *
  * @throws UsageError when a file stands there
  */
@@ -99,15 +100,16 @@ const folders = [ownFolder, ...targets.flatMap(({ echoes = [] }) => echoes)]
 const usualFolder = (path: string): string =>
   join(path, folders.find((folder) => existsSync(join(path, folder))) ?? ownFolder)
 
-/** The nearest folder at or above this one with echoes, else with version control, else this one. */
+/**
+ * The nearest folder at or above this one with echoes or with version control, else this one: a project has no part in
+ * the echoes of the folder that it lies in, such as a home folder with a memory.
+ */
 function projectOf({ cwd }: Io): string {
-  const above = (marks: readonly string[]): string | undefined => {
-    for (let folder = cwd; ; folder = dirname(folder)) {
-      if (marks.some((mark) => existsSync(join(folder, mark)))) return folder
-      if (dirname(folder) === folder) return undefined
-    }
+  const marks = [...folders, '.git']
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    if (marks.some((mark) => existsSync(join(folder, mark)))) return folder
+    if (dirname(folder) === folder) return cwd
   }
-  return above(folders) ?? above(['.git']) ?? cwd
 }
 
 /**
