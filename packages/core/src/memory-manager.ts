@@ -250,6 +250,11 @@ export interface SearchOptions {
   passages?: number
   /** Search the archive as well: slower. Refused with NOT_SUPPORTED where there is none. */
   includeArchived?: boolean
+  /**
+   * Default true: a search that finds an encrypted value whose key was not supplied is refused with NOT_SUPPORTED. With
+   * `false` encrypted values are returned as their envelopes.
+   */
+  decrypt?: boolean
 }
 
 export interface MemoryMatch<T> {

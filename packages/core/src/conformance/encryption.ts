@@ -121,5 +121,20 @@ export const encryption: Theme = {
       },
       options,
     ),
+
+    law(
+      'Whoever lacks a key can list the encrypted values as their envelopes.',
+      async ({ memory, reopen }) => {
+        await memory.write('long-term', 'sealed', value, { encrypt: true, tags: ['t'] })
+        await memory.write('long-term', 'plain', value, { tags: ['t'] })
+        const without = await reopen({ encryptionKey: { current: 'second', keys: { second: keyOf(2) } } })
+        await refused('NOT_SUPPORTED', () => without.search('long-term', { tags: ['t'] }))
+        const found = await without.search('long-term', { tags: ['t'] }, { decrypt: false })
+        const values = new Map(found.map((match) => [match.key, match.value]))
+        expect(values.get('plain')).toEqual(value)
+        expect(values.get('sealed')).toMatchObject({ sealed: 'aes-256-gcm', kid: 'first' })
+      },
+      options,
+    ),
   ],
 }

@@ -124,7 +124,7 @@ const badRing = (message: string): MemoryError =>
 
 export function missingKey(name: string, { scope, key }: Address): MemoryError {
   return new MemoryError(
-    `'${key}' is encrypted with key '${name}', which was not supplied: pass it as encryptionKey`,
+    `'${key}' is encrypted with key '${name}', which was not supplied: pass it as encryptionKey, or read and search with decrypt: false`,
     MemoryErrorCode.NOT_SUPPORTED,
     { scope, key },
   )

@@ -182,6 +182,7 @@ export const searchOptionsSchema = z.strictObject({
   explain: z.optional(z.boolean()),
   passages: z.optional(z.int().check(z.minimum(1), z.maximum(mostPassages))),
   includeArchived: z.optional(z.boolean()),
+  decrypt: z.optional(z.boolean()),
 })
 
 // A member that is `undefined`, and an empty list, would match every entry and clear the whole scope.

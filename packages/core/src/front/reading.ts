@@ -55,11 +55,14 @@ export function createReading({ schemas, embedder, sealer, cached, clock }: Read
   const valueIn = async (entry: ValueAt): Promise<unknown> =>
     checkRead(schemas, entry.scope, entry.key, await open(entry))
 
-  const toMatch = async <T>(match: FoundAnywhere, explain: boolean): Promise<MemoryMatch<T>> => {
+  const toMatch = async <T>(
+    match: FoundAnywhere,
+    { explain, decrypt }: SearchOptions,
+  ): Promise<MemoryMatch<T>> => {
     const { entry, score, confidence, mode, passage, passages, archived, signals } = match
     return {
       key: entry.key,
-      value: (await valueIn(entry)) as T,
+      value: (entry.encrypted && decrypt === false ? entry.value : await valueIn(entry)) as T,
       score,
       ...(confidence === undefined ? {} : { confidence }),
       metadata: entryMetadata(entry),
@@ -123,7 +126,7 @@ export function createReading({ schemas, embedder, sealer, cached, clock }: Read
       const matches = await Promise.all(
         found.map((match) => {
           const entry = isTouched(match) ? accessed(match.entry, now) : match.entry
-          return toMatch<T>({ ...match, entry }, wanted.explain ?? false)
+          return toMatch<T>({ ...match, entry }, wanted)
         }),
       )
       const touched = found.filter(isTouched).map(({ entry }) => entry)
