@@ -94,6 +94,19 @@ describe.each(engines)('the hub on %s', (_, open) => {
     ])
   })
 
+  it('4.3 tags are counted as they are kept: two secrets of a kind are one', async () => {
+    const { key } = await hub.agent('ada', 1)
+    const tokens = ['a1B2', 'c3D4'].map((part) => `${'ghp_'}${part.repeat(9)}`)
+    const save = async (...given: string[]) => {
+      const body = { content: lesson('redis').repeat(3), tags: given }
+      const answer = await hub.request('POST', '/api/v1/memory', { key, body })
+      return [answer.status, await answer.json()]
+    }
+    const detail = 'must be at least 2, none of them twice'
+    expect(await save(...tokens)).toMatchObject([400, { errors: [{ pointer: '#/tags', detail }] }])
+    expect(await save(...tokens, 'leak')).toMatchObject([201, {}])
+  })
+
   it('4.4 limits hold by tier, and say when to come back', async () => {
     const strict = await openHub(database(), {}, { clock: () => now })
     const ada = await strict.agent('ada')

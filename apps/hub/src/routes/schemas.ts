@@ -39,6 +39,9 @@ const tagSchema = line(longestTag)
   .refine((tag) => fits(tag.toLowerCase(), longestTag), tooLong(longestTag))
   .refine((tag) => tag !== '', 'must not be empty')
 
+/** What is kept of a tag: two secrets of a kind leave one and the same. */
+const keptTag = (tag: string): string => redactText(tag).text.toLowerCase()
+
 /** A parser of addresses takes characters that steer a terminal, or that make an address look like another. */
 const isVisible = (url: string): boolean => printable(url) && url.search(invisible) < 0
 
@@ -71,7 +74,7 @@ export const newMemorySchema = ({ thresholds }: HubConfig) =>
         notOne: 'must be a list of texts',
         tooMany: `must be at most ${thresholds.maxTags}`,
       })
-        .transform((tags) => [...new Map(tags.map((tag) => [tag.toLowerCase(), tag])).values()])
+        .transform((tags) => [...new Map(tags.map((tag) => [keptTag(tag), tag])).values()])
         .pipe(
           z
             .array(z.string())
