@@ -70,6 +70,15 @@ describe.each(engines)('a write with an Idempotency-Key on %s', (_, open) => {
     expect(await kept()).toBe(6)
   })
 
+  it('has a key of up to 200 characters, which its quotes are no part of', async () => {
+    const longest = 'k'.repeat(200)
+    const first = await idOf(save(longest))
+    expect(first).toMatch(/^[0-9a-f-]{36}$/)
+    expect(await idOf(save(`"${longest}"`))).toBe(first)
+    expect(await statusOf(save(`${longest}k`))).toBe(400)
+    expect(await statusOf(save(`"${longest}k"`))).toBe(400)
+  })
+
   it('is answered alike for a day; then its key is free', async () => {
     const first = await idOf(save('one'))
     now += day

@@ -15,6 +15,9 @@ export const rememberedMs = 24 * 60 * 60 * 1000
 const abandonedMs = ({ embedTimeoutMs, databaseTimeoutMs }: Hub['config']): number =>
   embedTimeoutMs + 6 * databaseTimeoutMs
 
+/** A key is a quoted string by its draft, and most clients send it bare. */
+export const unquoted = (key: string): string => key.replace(/^"(.*)"$/, '$1')
+
 /**
  * Runs a request once for each `Idempotency-Key` of an agent; a repetition gets the first answer. A request that
  * fails is forgotten and may be tried again.
@@ -32,7 +35,7 @@ export async function answeringOnce<T>(
   input: unknown,
   answer: (claim?: Claim) => Promise<T | undefined>,
 ): Promise<T> {
-  const key = context.req.header('Idempotency-Key')?.replace(/^"(.*)"$/, '$1')
+  const key = unquoted(context.req.header('Idempotency-Key') ?? '')
   if (!key) return (await answer()) as T
   const { database, call, clock } = hub
   const agentId = context.get('principal').id

@@ -7,7 +7,7 @@ import { searchMemories, signalsOf } from '../pipelines/search-memories.ts'
 import { type SavedAnswer, writeMemory } from '../pipelines/write-memory.ts'
 import { newRoutes } from './app.ts'
 import { answers, jsonBody, keyed } from './describe.ts'
-import { answeringOnce, rememberedMs } from './idempotency.ts'
+import { answeringOnce, rememberedMs, unquoted } from './idempotency.ts'
 import { counting, limitAgent } from './limit-agent.ts'
 import {
   citedSchema,
@@ -19,13 +19,17 @@ import {
   searchQuerySchema,
 } from './schemas.ts'
 
+const longestKey = 200
+
 const idempotencySchema = z.object({
   'idempotency-key': z
     .string()
-    .max(200)
     .regex(/[^"]/, 'must not be empty')
+    .refine((key) => unquoted(key).length <= longestKey, `must have at most ${longestKey} characters`)
     .optional()
     .openapi({
+      // With its quotes.
+      maxLength: longestKey + 2,
       description: `Any text that is new with each memory, bare or in quotes. For ${rememberedMs / 3_600_000} hours the same agent's request with the same key is answered as the first one was, and nothing is written; with another body (told by the SHA-256 of its members) it is refused with 422, while the first one runs with 409. A repetition counts as reading a memory.`,
     }),
 })
