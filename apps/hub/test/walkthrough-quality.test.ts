@@ -35,6 +35,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
       ['memory/search', 400],
       ['memory/search?q=', 400],
       ['memory/search?q=%20', 400],
+      ['memory/search?q=%E2%80%8B', 400],
     ] as const) {
       expect((await hub.request('GET', `/api/v1/${path}`, { key: bob.key })).status, path).toBe(status)
     }
