@@ -45,7 +45,7 @@ it('lets go of the lock where nothing can be written any more, and leaves nothin
     return 'done'
   }
   expect(await withLock(lock, fill)).toBe('done')
-  expect(readdirSync(lock)).toEqual(['1'])
+  expect(readdirSync(lock)).toEqual(['.gitignore', '1'])
   disk.isFull = false
   let isDone = false
   const taking = withLock(lock, () => {
@@ -54,7 +54,7 @@ it('lets go of the lock where nothing can be written any more, and leaves nothin
   // Who has to wait for the lock is not done by now.
   expect(isDone).toBe(true)
   await taking
-  expect(readdirSync(lock).sort()).toEqual(['1', '2'])
+  expect(readdirSync(lock).sort()).toEqual(['.gitignore', '1', '2'])
 })
 
 it.each([false, true])(

@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MemoryErrorCode } from '@recall/core'
@@ -37,9 +45,26 @@ it('leaves a few files behind, however often it is taken, and is free after a se
   }
   expect(
     readdirSync(path)
+      .filter((name) => name !== '.gitignore')
       .map(Number)
       .sort((a, b) => a - b),
   ).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12])
+})
+
+it('keeps what it leaves out of git, also where an earlier version left it', async () => {
+  const path = lockPath()
+  mkdirSync(path)
+  writeFileSync(join(path, '7'), JSON.stringify({ free: true }))
+  await withLock(path, () => {})
+  expect(readFileSync(join(path, '.gitignore'), 'utf8')).toBe('*\n')
+  expect(readdirSync(path)).toEqual(['.gitignore', '7', '8'])
+})
+
+it('is taken where nothing can be kept out of git', async () => {
+  const path = lockPath()
+  mkdirSync(path)
+  symlinkSync('nowhere', join(path, '.gitignore'))
+  expect(await withLock(path, () => 'done')).toBe('done')
 })
 
 it('says which folder cannot be written', async () => {

@@ -1,4 +1,4 @@
-import { linkSync, lstatSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, lstatSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
@@ -12,7 +12,7 @@ import {
   renamePatiently,
   thisProcess,
 } from '@recall/core/process'
-import { namesIn, readOwnText } from './files.ts'
+import { createFile, namesIn, readOwnText } from './files.ts'
 
 /** Writing a lock's file takes far less; some disks tell times in steps of two seconds. */
 const writtenWithinMs = 10_000
@@ -88,6 +88,7 @@ function takeNext(folder: string): string | undefined {
   createFolder(folder)
   const newest = Math.max(0, ...numbersIn(folder))
   if (newest > 0 && !isFree(join(folder, String(newest)))) return undefined
+  keepOutOfGit(folder)
   const own = newest + 1
   const path = join(folder, String(own))
   try {
@@ -104,6 +105,14 @@ function takeNext(folder: string): string | undefined {
   // Some old files stay, so that a listing during changes still sees one of the newest.
   for (const old of numbers) if (old < own - 8) orAbsent(() => unlinkSync(join(folder, String(old))))
   return String(own)
+}
+
+/** Locks belong to one machine. Best effort: without it they are only seen by git. */
+function keepOutOfGit(folder: string): void {
+  try {
+    const path = join(folder, '.gitignore')
+    if (!existsSync(path)) createFile(path, '*\n')
+  } catch {}
 }
 
 /** Whole from the start, but for where there are no hard links: there the file is seen before it is written. */

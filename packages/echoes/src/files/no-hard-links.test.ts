@@ -24,7 +24,7 @@ function folder(): string {
 it('locks where there are no hard links', async () => {
   const lock = join(folder(), 'lock')
   expect(await withLock(lock, () => JSON.parse(readFileSync(join(lock, '1'), 'utf8')))).toEqual(thisProcess())
-  expect(await withLock(lock, () => readdirSync(lock).sort())).toEqual(['1', '2'])
+  expect(await withLock(lock, () => readdirSync(lock).sort())).toEqual(['.gitignore', '1', '2'])
   expect(JSON.parse(readFileSync(join(lock, '2'), 'utf8'))).toEqual({ free: true })
 })
 
