@@ -35,6 +35,23 @@ it.each([
   expect(await answerOf('memory_read', old)).toMatchObject({ isError: true })
 })
 
+it('says when a text was written, not when its key was first used', async () => {
+  let now = Date.parse('2026-01-01T00:00:00Z')
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: () => now })
+  await memory.write('long-term', 'heron', 'The heron stood in the reeds.')
+  now = Date.parse('2026-02-01T00:00:00Z')
+  await memory.write('long-term', 'heron', 'The heron flew off.')
+  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
+  const answerOf = async (name: string, args: object) => {
+    const response = await server.fetch(modern('tools/call', { name, arguments: args }, name))
+    return ((await response.json()) as { result: { structuredContent: object } }).result.structuredContent
+  }
+  const recorded = '2026-02-01T00:00:00.000Z'
+  const read = { key: 'heron', scope: 'long-term' }
+  expect(await answerOf('memory_search', { query: 'heron' })).toMatchObject({ results: [{ recorded }] })
+  expect(await answerOf('memory_read', read)).toMatchObject({ recorded })
+})
+
 it('looks through no archive where there is none', async () => {
   const memory = createMemoryManager({ stores: createInMemoryStore({ archive: false }) })
   await memory.write('long-term', 'heron', 'The heron stood in the reeds.')

@@ -18,7 +18,7 @@ export function addRead(server: McpServer, { memory }: McpOptions): void {
       outputSchema: z.object({
         key: z.string(),
         scope,
-        recorded: z.string(),
+        recorded: z.string().describe('when this text was written, not the first one under its key'),
         text: z.string(),
         length: z.number().describe('characters in all'),
         nextOffset: z.number().optional().describe('absent at the end'),
@@ -44,7 +44,7 @@ export function addRead(server: McpServer, { memory }: McpOptions): void {
         return answerFrom(name, {
           key: name,
           scope: where,
-          recorded: new Date(record.metadata.createdAt).toISOString(),
+          recorded: new Date(record.metadata.updatedAt).toISOString(),
           text: fenceRecalled(piece, name),
           length: whole.length,
           ...(next < whole.length ? { nextOffset: next } : {}),

@@ -27,7 +27,7 @@ const hit = z.object({
   scope,
   score: z.number().describe('how well it matches beside others of its scope, 0 to 1'),
   confidence: z.number().optional().describe('how likely it is the answer, 0 to 1; decides the order'),
-  recorded: z.string(),
+  recorded: z.string().describe('when this text was written, not the first one under its key'),
   source: z.string().describe('where it stands; name it when you rely on it'),
   text: z.string(),
   beside: z
@@ -110,7 +110,7 @@ function hitOf(place: FoundPassage<unknown>, terms: ReadonlySet<string>): z.infe
     scope: match.metadata.scope,
     score: rounded(score),
     ...(confidence === undefined ? {} : { confidence: rounded(confidence) }),
-    recorded: new Date(match.metadata.createdAt).toISOString(),
+    recorded: new Date(match.metadata.updatedAt).toISOString(),
     source,
     text: fenceRecalled(excerptOf(text, terms, resultLength), source),
     ...besideOf(passage?.neighbours?.map(redact), source),
