@@ -84,6 +84,14 @@ it('keeps evidence that names no place, and what shares no topic, behind a line 
   expect(plan.text).toContain('\n# Mine\n\n## ')
 })
 
+it('puts one blank line before each block, also behind a text that ends in one', async () => {
+  const head = printEchoes(emptyEchoes('reviewer'))
+  const { echoes } = await open(text.replace(head, `${head}\nWritten by hand.\n`))
+  const { text: after } = await echoes.planKnowledge('reviewer')
+  expect(after).toContain('\n\n## ')
+  expect(after).not.toContain('\n\n\n')
+})
+
 it('compresses a file in its own line endings', async () => {
   const { echoes } = await open(text.replaceAll('\n', '\r\n'))
   const plan = await echoes.planKnowledge('reviewer')

@@ -75,11 +75,7 @@ export const appendEntries = (document: EchoDocument, entries: readonly EchoEntr
 export function appendTexts(document: EchoDocument, texts: readonly string[]): EchoDocument {
   let text = printEchoes(document)
   const newline = newlineOf(text)
-  for (const each of texts) {
-    if (text !== '' && !text.endsWith('\n')) text += newline
-    if (text !== '' && !/\n\r?\n$/.test(text)) text += newline
-    text += each.replace(/\r?\n/g, newline)
-  }
+  for (const each of texts) text = withBlankLine(text, newline) + each.replace(/\r?\n/g, newline)
   const added = texts.flatMap((each) => parseEchoes(each).blocks)
   return readAs([...document.blocks, ...added], text)
 }
@@ -197,6 +193,12 @@ export function restOf(block: EchoBlock): string {
 /** The number of lines. A line ending at the very end does not begin another, empty line. */
 export function countLines(text: string): number {
   return linesOf(text).length
+}
+
+/** A text with a blank line at its end, unless it is empty. */
+export function withBlankLine(text: string, newline: string): string {
+  if (text === '' || /\n\r?\n$/.test(text)) return text
+  return text + (text.endsWith('\n') ? newline : newline + newline)
 }
 
 export const newlineOf = (text: string): string => (/\r\n/.test(text) ? '\r\n' : '\n')

@@ -1,7 +1,13 @@
 import { type LmProvider, redactText } from '@recall/core'
 import * as z from 'zod/mini'
 import { sha256 } from '../documents/digest.ts'
-import { countLines, type EchoBlock, newlineOf, parseEchoes } from '../documents/echo-document.ts'
+import {
+  countLines,
+  type EchoBlock,
+  newlineOf,
+  parseEchoes,
+  withBlankLine,
+} from '../documents/echo-document.ts'
 import type { EchoEntry } from '../documents/entry.ts'
 import { checkedPlan } from './checked-plan.ts'
 import { shortened } from './plan-prune.ts'
@@ -65,8 +71,7 @@ export async function planKnowledge(
     const summary = (options.lm && (await summaryOf(options.lm, entries))) ?? undefined
     const sentences = summary ?? entries.map(({ learning }) => `- ${shortened(learning)}`)
     const block = [`## ${topic}`, ...sentences, `- Evidence: ${referencesOf(entries).join('; ')}`, '']
-    if (!after.endsWith('\n') && after !== '') after += newline
-    after += `${newline}${block.join(newline)}`
+    after = withBlankLine(after, newline) + block.join(newline)
     blocks.push({ topic, entries: entries.length, by: summary ? 'model' : 'algorithm' })
   }
   return {
