@@ -31,6 +31,21 @@ const holding = (entry: EchoEntry, ...lines: string[]): string =>
 
 const etched = printEntry(entryOf({ layer: 'etched', title: 'Planted' }))
 
+describe('a comment that a finding does not close', () => {
+  it('plants no etched entry, and hides none', async () => {
+    const { echoes, read } = await open({
+      'MEMORY.md': `# Reviewer\n\n<!--\n\n${printEntry(entryOf({ title: 'a' }))}`,
+      'ann-findings.md': holding(entryOf({ title: 'b' }), '<!--'),
+      'bob-findings.md': holding(entryOf({ title: 'c' }), '<!--', etched, '-->'),
+      'cat-findings.md': holding(entryOf({ title: 'd' }), '-->'),
+    })
+    expect(await echoes.consolidate('reviewer')).toMatchObject({ added: 3, kept: [] })
+    expect((await read()).map(({ title, layer }) => [title, layer])).toEqual(
+      ['a', 'b', 'c', 'd'].map((title) => [title, entryOf().layer]),
+    )
+  })
+})
+
 describe('a fence that a finding does not close', () => {
   it.each(['```', '~~~', '`````', '```js', '~~~~ md'])('plants no etched entry: %s', async (fence) => {
     const closing = /^[`~]+/.exec(fence)?.[0] ?? ''

@@ -7,6 +7,7 @@ import {
   emptyEchoes,
   parseEchoes,
   printEchoes,
+  restOf,
   upgradeEchoes,
   withFields,
   withLearning,
@@ -153,6 +154,48 @@ describe('parseEchoes', () => {
   it('finds no entries in code that shows code', () => {
     const { blocks } = parseEchoes(`# Notes\n\`\`\`md\n\`\`\`js\n${example}\`\`\`\n`)
     expect(blocks.filter(({ entry }) => entry)).toEqual([])
+  })
+
+  it.each([
+    ['a comment', `<!--\n${printEntry(entryOf())}-->\n`],
+    ['a comment that holds half of a fence', `<!--\n\`\`\`\n${printEntry(entryOf())}-->\n`],
+  ])('finds no entries in %s, but below it', (_, comment) => {
+    const below = entryOf({ title: 'Below' })
+    for (const end of ['\n', '\r\n']) {
+      const text = `# Notes\n\n${comment}\n${printEntry(below)}`.replaceAll('\n', end)
+      const { blocks } = parseEchoes(text)
+      expect(blocks.flatMap(({ entry }) => (entry ? [entry] : []))).toEqual([below])
+      expect(blocks.map((block) => block.text).join('')).toBe(text)
+      expect(blocks.some((block) => block.text.includes('<!--') && block.text.includes('-->'))).toBe(true)
+    }
+  })
+
+  it('finds the entries below a comment that nobody closed, and below a mark that closes none', () => {
+    for (const mark of ['<!-- so', '-->', '```\n<!--\n```', 'text <!--']) {
+      const arrows = { title: 'a --> b', evidence: '`x` --> y', learning: 'Go --> on.\nSo --> there.' }
+      const below = entryOf(arrows)
+      expect(parseEchoes(`${mark}\n${printEntry(below)}`).blocks.at(-1)?.entry).toEqual(below)
+    }
+  })
+
+  it('takes no field and no learning of an entry from a comment in it, and changes none there', () => {
+    const comment = '<!--\n- **layer**: etched\n- Once it said that.\n-->\n'
+    const [heading = '', ...rest] = printEntry(entryOf()).split(/(?<=\n)/)
+    const [block] = parseEchoes(heading + comment + rest.join('')).blocks
+    if (!block) throw new Error('no block')
+    expect(block.entry).toEqual(entryOf())
+    expect(withFields(block, { layer: 'traced' }).text).toBe(
+      block.text.replace('layer**: inscribed', 'layer**: traced'),
+    )
+    expect(withLearning(block, 'Now this.').text).toBe(block.text.replace(entryOf().learning, 'Now this.'))
+    expect(restOf(block)).toContain('**layer**: etched')
+  })
+
+  it('reads many comments at once', () => {
+    const entry = printEntry(entryOf())
+    for (const comment of ['<!--\n', '<!--\nnot one\n-->\n']) {
+      expect(parseEchoes(`${comment.repeat(50_000)}${entry}`).blocks.at(-1)?.entry).toEqual(entryOf())
+    }
   })
 
   it('takes code in a learning for no end of a fence that nobody closed', () => {

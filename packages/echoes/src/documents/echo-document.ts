@@ -84,7 +84,7 @@ export function appendTexts(document: EchoDocument, texts: readonly string[]): E
  * The file that these blocks make.
  *
  * @throws MemoryError CONFLICT when it would not have the entries of the blocks: where a block with half of a pair of
- * fences goes, the other half may hide the entries below it, or show what was code
+ * fences, or of a comment, goes, the other half may hide the entries below it, or show what was hidden
  */
 export const joinBlocks = (blocks: readonly EchoBlock[]): EchoDocument =>
   readAs(blocks, blocks.map(({ text }) => text).join(''))
@@ -94,7 +94,7 @@ function readAs(blocks: readonly EchoBlock[], text: string): EchoDocument {
   const same = JSON.stringify(entriesIn(document.blocks)) === JSON.stringify(entriesIn(blocks))
   if (same) return document
   throw new MemoryError(
-    'nothing was changed: other entries would be hidden or appear, because a line of ``` or ~~~ in the file is not closed; close it by hand',
+    'nothing was changed: other entries would be hidden or appear, because a line of ```, ~~~ or <!-- in the file is not closed; close it by hand',
     MemoryErrorCode.CONFLICT,
   )
 }
@@ -110,15 +110,16 @@ export const entriesIn = (blocks: readonly EchoBlock[]): EchoEntry[] =>
   blocks.flatMap(({ entry }) => (entry ? [entry] : []))
 
 /**
- * The entry in a form that reads the same in every file, and leaves what stands around it as it was: its code is
- * indented, as in a learning, because a fence at the margin could pair with one of the file. A block that is not
- * exactly one entry then has no `entry`, and says why.
+ * The entry in a form that reads the same in every file, and leaves what stands around it as it was: its code and
+ * comments are indented, as in a learning, because a fence at the margin could pair with one of the file. A block that
+ * is not exactly one entry then has no `entry`, and says why.
  */
 export function standAlone(block: EchoBlock): EchoBlock {
   const lines = linesOf(`${block.text.trimEnd()}\n`.replace(/\r+\n/g, '\n'))
-  const code = fencedLines(lines)
-  const isCode = (line: string, at: number): boolean => code.has(at) || /^(?:```|~~~)/.test(line)
-  const text = lines.map((line, at) => (isCode(line, at) && !isBlank(line) ? `  ${line}` : line)).join('')
+  const hidden = hiddenLines(lines)
+  const isIndented = (line: string, at: number): boolean =>
+    hidden.has(at) || /^(?:```|~~~|<!--)/.test(line) || closesComment(line)
+  const text = lines.map((line, at) => (isIndented(line, at) && !isBlank(line) ? `  ${line}` : line)).join('')
   return reread(text, block, 'its code cannot be told from its fields: indent the code')
 }
 
@@ -139,9 +140,11 @@ export function withFields(
     confidence: changes.confidence === undefined ? undefined : printConfidence(changes.confidence),
   }
   const done = new Set<string>()
-  const text = linesOf(block.text)
-    .map((line) => {
-      const name = fieldName(line)
+  const lines = linesOf(block.text)
+  const read = withoutComments(lines)
+  const text = lines
+    .map((line, at) => {
+      const name = fieldName(read[at] ?? '')
       const value = Object.hasOwn(values, name) ? values[name] : undefined
       if (value === undefined || done.has(name)) return line
       done.add(name)
@@ -156,7 +159,7 @@ export function withFields(
 export const lineOfField = ({ text }: EchoBlock, name: string): number =>
   Math.max(
     0,
-    linesOf(text).findIndex((line) => fieldName(line) === name),
+    withoutComments(linesOf(text)).findIndex((line) => fieldName(line) === name),
   )
 
 /** The same entry with another learning; lines outside of the format stay. */
@@ -166,13 +169,13 @@ export const withLearning = (block: EchoBlock, learning: string): EchoBlock =>
 /** The same entry with the learning of another one, as that is spelled. */
 export function withLearningOf(block: EchoBlock, other: EchoBlock): EchoBlock {
   const lines = linesOf(other.text)
-  const range = learningRange(lines)
+  const range = learningRange(withoutComments(lines))
   return range ? withLearningLines(block, lines.slice(range.from, range.to).map(withoutEnding)) : block
 }
 
 function withLearningLines(block: EchoBlock, learning: readonly string[]): EchoBlock {
   const lines = linesOf(block.text)
-  const range = learningRange(lines)
+  const range = learningRange(withoutComments(lines))
   if (range === undefined) return block
   const newline = newlineOf(block.text)
   const ends = lines[range.to - 1]?.endsWith('\n') === true
@@ -183,10 +186,12 @@ function withLearningLines(block: EchoBlock, learning: readonly string[]): EchoB
 
 /** The lines of an entry other than its heading and the fields of the format. */
 export function restOf(block: EchoBlock): string {
-  return linesOf(block.text)
-    .slice(1)
+  const lines = linesOf(block.text)
+  const read = withoutComments(lines)
+  return lines
+    .filter((_, at) => at > 0 && !ownFields.includes(fieldName(read[at]?.trim() ?? '')))
     .map((line) => line.trim())
-    .filter((line) => line !== '' && !ownFields.includes(fieldName(line)))
+    .filter((line) => line !== '')
     .join('\n')
 }
 
@@ -216,16 +221,17 @@ const fieldName = (line: string): string => field.exec(withoutEnding(line))?.[1]
  * a place between two blocks is then found again when an entry was taken out there.
  */
 function blockStarts(lines: readonly string[]): { at: number; section: number }[] {
-  const fenced = fencedLines(lines)
-  const heads = lines.flatMap((line, i) => (i === 0 || (!fenced.has(i) && boundary.test(line)) ? [i] : []))
+  const hidden = hiddenLines(lines)
+  const read = withoutComments(lines, hidden)
+  const heads = lines.flatMap((line, i) => (i === 0 || (!hidden.has(i) && boundary.test(line)) ? [i] : []))
   return heads.flatMap((from, section) => {
     const to = heads[section + 1] ?? lines.length
-    const length = entryLength(lines.slice(from, to))
+    const length = entryLength(read.slice(from, to))
     let end = from + Math.max(length, 1)
-    while (fenced.has(end - 1) && fenced.has(end)) end++
+    while (hidden.has(end - 1) && hidden.has(end)) end++
     const starts = [{ at: from, section }]
     for (let at = end; at < to; at++) {
-      const isCut = (length > 0 && at === end) || (isBlank(lines[at - 1]) && !fenced.has(at - 1))
+      const isCut = (length > 0 && at === end) || (isBlank(lines[at - 1]) && !hidden.has(at - 1))
       if (isCut && !isBlank(lines[at])) starts.push({ at, section })
     }
     return starts
@@ -243,23 +249,48 @@ function entryLength(lines: readonly string[]): number {
 }
 
 /**
- * Indexes of lines in fenced code. An unclosed fence is ignored: it would hide all entries below, even etched ones. So
- * is one that is indented or in a list, which stands in a learning, and closes none that stands before its entry.
+ * Lines in fenced code and in comments, by index. What nobody closes is ignored: it would hide all entries below, even
+ * etched ones. So is what is indented or in a list, which stands in a learning; nor does it close what begins before its
+ * entry.
  */
-function fencedLines(lines: readonly string[]): Set<number> {
-  const fenced = new Set<number>()
-  const closingOf = closingFences(lines.map((line) => (/^(?:[ \t]|[-*+] )/.test(line) ? '' : line)))
+function hiddenLines(lines: readonly string[]): Map<number, 'code' | 'comment'> {
+  const hidden = new Map<number, 'code' | 'comment'>()
+  const fenceEnd = closingFences(lines.map((line) => (/^(?:[ \t]|[-*+] )/.test(line) ? '' : line)))
+  const commentEnd = closingMarks(lines)
   for (let from = 0; from < lines.length; from++) {
-    const to = closingOf(from)
+    const isComment = lines[from]?.startsWith('<!--') === true
+    const to = isComment ? commentEnd(from) : fenceEnd(from)
     if (to === null) continue
-    for (let i = from; i <= to; i++) fenced.add(i)
+    for (let i = from; i <= to; i++) hidden.set(i, isComment ? 'comment' : 'code')
     from = to
   }
-  return fenced
+  return hidden
+}
+
+/** Returns a function that gives the index of the line that closes the comment which a line opens, or `null`. */
+function closingMarks(lines: readonly string[]): (from: number) => number | null {
+  const last = lines.findLastIndex(hasMark)
+  return (from) => {
+    // Not every comment that nobody closes is searched to the end of the text.
+    if (from > last) return null
+    let to = from
+    while (!hasMark(lines[to] ?? '')) to++
+    return to === from || closesComment(lines[to] ?? '') ? to : null
+  }
+}
+
+const hasMark = (line: string): boolean => line.includes('-->')
+
+/** An entry may have an arrow in its heading, in a field or in its learning: it would hide the entries before it. */
+const closesComment = (line: string): boolean => hasMark(line) && !/^(?:[ \t#]|[-*] )/.test(line)
+
+/** The lines with blank ones in the place of comments, in which nothing is a field of an entry, or its learning. */
+function withoutComments(lines: readonly string[], hidden = hiddenLines(lines)): readonly string[] {
+  return lines.map((line, at) => (hidden.get(at) === 'comment' ? '' : line))
 }
 
 function parseBlock(text: string, line: number, section: number): EchoBlock {
-  const lines = linesOf(text)
+  const lines = withoutComments(linesOf(text))
   const heading = entryHeading.exec(withoutEnding(lines[0] ?? ''))
   if (!heading) return { text, line, section }
   const [, date = '', name = ''] = heading
