@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { entry, evidence, memoryOf, project } from './echo-project.ts'
+import { createShell } from './support.ts'
 
 /** A project in which two roles learned the same, and the memory of one cannot be read. */
 async function withBrokenAuditor(...how: string[]) {
@@ -97,6 +98,29 @@ it('prunes a memory and its knowledge, and says by how much', async () => {
   )
   const { results } = await shell.json<{ results: { key: string }[] }>('search', 'one query')
   expect(results.map(({ key }) => key)).toEqual(['echo:reviewer/inscribed-001'])
+})
+
+it('knows a role by its longer notes alone, and says where only a person can shorten them', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const folder = join(shell.root, '.recall/echoes/reviewer')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'knowledge.md'), 'A long note\n'.repeat(301))
+  const examined = await shell.run('echoes', 'doctor')
+  expect(examined).toMatchObject({
+    code: 1,
+    out: expect.stringContaining(
+      'reviewer: knowledge.md is above its 300 lines\n       → shorten it by hand',
+    ),
+  })
+  const byHand = 'it has no entries that prune could shorten'
+  expect(await shell.run('echoes', 'prune')).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(new RegExp(`\nreviewer/knowledge\\.md: 301 lines, limit 300; .*${byHand}\n$`)),
+  })
+  expect(await shell.json('echoes', 'prune')).toMatchObject({
+    knowledge: [{ role: 'reviewer', lines: 301, lineLimit: 300, blocks: [] }],
+  })
 })
 
 it('says before a migration that the memory of the team is for the lead alone', async () => {

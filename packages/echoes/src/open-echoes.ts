@@ -299,13 +299,13 @@ function checkReference(workflow: unknown, ids: unknown): void {
   )
 }
 
-/** The folders with a memory, or with findings that wait to be consolidated. */
+/** The folders with a memory, with longer notes, or with findings that wait to be consolidated. */
 const rolesIn = (root: string): string[] =>
   namesIn(root).filter((name) => {
     if (name.startsWith('.') || statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory() !== true)
       return false
-    const hasMemory = orAbsent(() => lstatSync(join(root, memoryPath(name)))) !== null
-    return hasMemory || waitingAgents(root, name).length > 0
+    const isThere = (path: string): boolean => orAbsent(() => lstatSync(join(root, path))) !== null
+    return isThere(memoryPath(name)) || isThere(knowledgePath(name)) || waitingAgents(root, name).length > 0
   })
 
 const publicOf = ({ role, text, echoes, problems, archived }: LoadedRole): RoleMemory => ({

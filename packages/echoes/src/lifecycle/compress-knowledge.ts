@@ -18,6 +18,7 @@ const planSchema = z.object({
   fingerprint: z.string(),
   lines: z.number(),
   linesAfter: z.number(),
+  lineLimit: z.number(),
   /** Estimated: a token for every four characters. */
   tokens: z.number(),
   tokensAfter: z.number(),
@@ -79,6 +80,7 @@ export async function planKnowledge(
     fingerprint: sha256(text),
     lines,
     linesAfter: countLines(after),
+    lineLimit: knowledgeLineLimit,
     tokens: Math.ceil(text.length / 4),
     tokensAfter: Math.ceil(after.length / 4),
     blocks,

@@ -19,9 +19,10 @@ export async function prune(project: Project, roles: string[], options: EchoesOp
   })
   if (options.yes) await afterChange(project, options)
   const plans = done.map(({ plan }) => plan)
-  const knowledge = done.flatMap((each) => (each.knowledge.blocks.length > 0 ? each.knowledge : []))
+  const knowledge = done.map((each) => each.knowledge).filter(({ lines, lineLimit }) => lines > lineLimit)
   print(io, options.json, { applied: options.yes, plans, knowledge, failed }, () => {
-    const nothing = knowledge.length === 0 && plans.every(({ steps }) => steps.length === 0)
+    const nothing =
+      [...knowledge.map(({ blocks }) => blocks), ...plans.map(({ steps }) => steps)].flat().length === 0
     const lines = [...plans.flatMap(pruneLines), ...knowledge.map(knowledgeLine)]
     const none = failed.length > 0 ? '' : 'No echoes yet.\n'
     return `${lines.join('\n')}${lines.length > 0 ? '\n' : none}${toApply(options.yes, nothing)}`
@@ -81,7 +82,10 @@ const pruneLines = ({ role, steps, lines, linesAfter, lineLimit }: PrunePlan): s
   ),
 ]
 
-const knowledgeLine = ({ role, lines, linesAfter, tokens, tokensAfter }: KnowledgePlan): string => {
+const knowledgeLine = (plan: KnowledgePlan): string => {
+  const { role, lines, linesAfter, lineLimit, blocks, tokens, tokensAfter } = plan
+  if (blocks.length === 0)
+    return `${role}/knowledge.md: ${lines} lines, limit ${lineLimit}; shorten it by hand: it has no entries that prune could shorten`
   const saved = Math.round((100 * (tokens - tokensAfter)) / tokens)
   return `${role}/knowledge.md: ${lines} lines become ${linesAfter}, about ${tokens} tokens become ${tokensAfter} (${saved} % saved)`
 }
