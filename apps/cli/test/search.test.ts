@@ -156,6 +156,21 @@ describe('search', () => {
     }
   })
 
+  it('cuts a huge line for programs as well, and where lines around it are shown', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const long = 'It was drained. '.repeat(60_000)
+    const lines = `Before. ${long}\n${long}The zebra fell in. ${long}`
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), `## Pool\n\n${lines}\n`)
+    const { results } = await shell.json<{ results: { snippet: string }[] }>('search', 'zebras')
+    expect(results.map(({ snippet }) => snippet)).toEqual([
+      expect.stringMatching(/^….{900,}The zebra fell in\..{900,}…$/),
+    ])
+    const { out } = await shell.run('search', 'zebras', '-C', '1')
+    expect(out).toMatch(/\n {2}Before\..*…\n {2}….*The zebra fell in\..*…\n/)
+    expect(out.length).toBeLessThan(5000)
+  })
+
   it('says that meaning was searched as well, also when nothing was found', async () => {
     const root = temporaryFolder()
     const shell = createShell(root, null, { RECALL_ROOT: root, ...(await serveTinyModel()) })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import {
   type Embedder,
   embedQuery,
+  excerptOf,
   isMemoryError,
   MemoryError,
   type MemoryScope,
@@ -144,13 +145,21 @@ function resultsOf(
   const clean = results.map((result) => ({
     ...result,
     title: short(redact(result.title), longestTitle),
-    snippet: redact(result.snippet),
+    snippet: withShortLines(redact(result.snippet), terms),
     neighbours: result.neighbours.map(redact),
   }))
   return { results: clean, more }
 }
 
 const longestTitle = 100
+/** Longer than any passage. The line of a pasted file may be megabytes long. */
+const longestLine = 2000
+
+const withShortLines = (text: string, terms: ReadonlySet<string>): string =>
+  text
+    .split('\n')
+    .map((line) => excerptOf(line, terms, longestLine))
+    .join('\n')
 
 /** Returns what reads the lines of a file, once; none when it is gone. */
 function linesIn(root: string): (path: string) => readonly string[] {
