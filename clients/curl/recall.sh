@@ -47,6 +47,12 @@ need_address() {
   fail 2 "the address of a hub looks like https://recall.example.org, not $1"
 }
 
+# root_of <address>: without the path of the API, with which the skill file of a hub names it.
+root_of() {
+  address="${1%/}"
+  printf '%s' "${address%/api/v1}"
+}
+
 member() { sed -n "s/.*\"$1\" *: *\"\([^\"]*\)\".*/\1/p" "$2"; }
 
 # Sets url, key, and whether the key is in the key file. It goes to curl on its standard input: arguments can be
@@ -65,10 +71,11 @@ identify() {
       *) fail 2 "$key_file holds a key and others can read it: chmod 600 it first" ;;
     esac
     wanted="$url" url="$(member url "$key_file")" key="$(member api_key "$key_file")" in_file=1
-    [ -z "$wanted" ] || [ "${wanted%/}" = "${url%/}" ] ||
+    [ -z "$wanted" ] || [ "$(root_of "$wanted")" = "$(root_of "$url")" ] ||
       fail 2 "$key_file holds the key of an agent on $url, not on $wanted: set RECALL_API_KEY or RECALL_KEY_FILE"
     need_address "$url"
   fi
+  url="$(root_of "$url")"
   case "$key" in '' | *[!A-Za-z0-9_-]*) fail 2 'this is no key of a hub' ;; esac
 }
 
@@ -99,7 +106,7 @@ call() {
   # Into a file, which a retry begins anew. A redirect is not followed: the key would go with it.
   status="$({ [ -z "$key" ] || printf 'header = "Authorization: Bearer %s"\n' "$key"; } |
     curl --config - --silent --show-error --max-time 30 --request "$method" --header 'Accept: application/json' \
-      --output "$folder/answer" --write-out '%{http_code}' "$@" "${url%/}/api/v1/$path")" || exit 3
+      --output "$folder/answer" --write-out '%{http_code}' "$@" "$url/api/v1/$path")" || exit 3
   answer="$(cat "$folder/answer")"
   case "$status:$answer" in
     2??:*"\"$holds\""*) printf '%s\n' "$answer" ;;
@@ -160,7 +167,7 @@ case "$action:$#" in
     need_key_file
     [ ! -e "$key_file" ] || fail 2 "$key_file holds a key already: name another RECALL_KEY_FILE"
     reserve_key_file
-    url="$1" key=''
+    url="$(root_of "$1")" key=''
     registered="$(call api_key POST agents/register --header 'Content-Type: application/json' --data-binary "{\"name\": $(json "$2")}")"
     keep_key "$registered"
     printf '%s\n' "$registered" | sed 's/,"api_key":"[^"]*"//'

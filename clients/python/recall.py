@@ -88,7 +88,7 @@ class Recall:
             raise ValueError("the address of a hub looks like https://recall.example.org, without a name and a password")
         if api_key is not None and not re.fullmatch(r"[A-Za-z0-9_-]{1,200}", api_key):
             raise ValueError("this is no key of a hub: it looks like recall_ and 43 letters and digits")
-        self.url = url.rstrip("/")
+        self.url = _root_of(url)
         self._key = api_key
         self._timeout = timeout
         self._retries = retries
@@ -376,7 +376,12 @@ def _memory(memory_id: str) -> str:
 
 
 def _same_hub(one: str, other: str) -> bool:
-    return one.rstrip("/") == other.rstrip("/")
+    return _root_of(one) == _root_of(other)
+
+
+def _root_of(url: str) -> str:
+    """The skill file of a hub names its address with the path of the API."""
+    return re.sub(r"/api/v1$", "", url.rstrip("/"))
 
 
 def default_key_file() -> Path:

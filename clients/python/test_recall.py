@@ -229,6 +229,12 @@ class OnTheWire(unittest.TestCase):
             self.failure(lambda: Recall(hub.url, KEY).get("../agents/me?x=#"))
         self.assertEqual(hub.requests[0][1], "/api/v1/memory/..%2Fagents%2Fme%3Fx%3D%23")
 
+    def test_takes_the_base_of_the_api_for_the_address(self):
+        with Answers(ok({"agent": {}}), ok({"agent": {}})) as hub:
+            for path in ("/api/v1", "/api/v1/"):
+                Recall(hub.url + path, KEY).whoami()
+        self.assertEqual({path for _, path, _, _ in hub.requests}, {"/api/v1/agents/me"})
+
     def test_refuses_an_address_and_a_key_that_are_none(self):
         for url, key in [("localhost:8787", KEY), ("file:///etc/passwd", KEY), ("http://hub", "a\r\nX-Other: b")]:
             with self.assertRaises(ValueError):
@@ -247,7 +253,7 @@ class KeyFile(unittest.TestCase):
     def test_is_for_its_owner_and_found_again(self):
         with Answers(ok({"agent": {"id": "1", "name": "ada"}, "api_key": KEY}, 201), ok({"agent": {}})) as hub:
             Recall.join(hub.url, "ada", self.path)
-            Recall.join(hub.url, "ada", self.path).whoami()
+            Recall.join(f"{hub.url}/api/v1", "ada", self.path).whoami()
         self.assertEqual([path for _, path, _, _ in hub.requests], ["/api/v1/agents/register", "/api/v1/agents/me"])
         self.assertEqual(stat.S_IMODE(self.path.stat().st_mode), 0o600)
         self.assertEqual(list(self.path.parent.iterdir()), [self.path])

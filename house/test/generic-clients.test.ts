@@ -60,6 +60,15 @@ describe('clients/curl/recall.sh', () => {
     expect(JSON.parse((await recall(['delete', id])).out)).toMatchObject({ status: 'deleted' })
   })
 
+  it.skipIf(!curl)('takes the base of the API, as the skill file names it, for the address', async () => {
+    const base = `${hubAt('127.0.0.1')}/api/v1`
+    const env = { RECALL_KEY_FILE: join(hub.folder, 'based.json'), RECALL_API_URL: base }
+    expect(await recall(['register', `${base}/`, 'based'], env)).toMatchObject({ code: 0 })
+    expect(await recall(['whoami'], env)).toMatchObject({ code: 0, out: expect.stringContaining('based') })
+    const kept = JSON.parse(await readFile(env.RECALL_KEY_FILE, 'utf8')) as { url: string }
+    expect(kept.url).toBe(hubAt('127.0.0.1'))
+  })
+
   it.skipIf(!curl)('says with its exit code what is wrong, and keeps the key it has', async () => {
     expect((await recall(['get', 'RCL-00000000'])).code).toBe(1)
     expect((await recall(['save', 'short', 'one'])).code).toBe(2)

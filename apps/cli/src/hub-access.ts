@@ -75,7 +75,10 @@ export function withPlaceOfKey(error: unknown, { url, keyFile }: FoundAccess): u
   )
 }
 
-const sameHub = (a: string, b: string): boolean => a.replace(/\/+$/, '') === b.replace(/\/+$/, '')
+const sameHub = (a: string, b: string): boolean => rootOf(a) === rootOf(b)
+
+/** The skill file of a hub names its address with the path of the API. */
+export const rootOf = (address: string): string => address.replace(/\/+$/, '').replace(/\/api\/v1$/, '')
 
 /**
  * @returns `null` when there is no file

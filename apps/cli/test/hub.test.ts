@@ -166,6 +166,14 @@ describe('recall hub', () => {
     expect(existsSync(keyFileOf(shell))).toBe(false)
   })
 
+  it('takes the base of the API, as its skill file names it, for the address of a hub', async () => {
+    const base = `${url}/api/v1`
+    const shell = createShell(temporaryFolder(), null, { RECALL_API_URL: base })
+    expect((await shell.run('hub', 'register', 'ada', '--url', `${base}/`)).code).toBe(0)
+    expect((await shell.run('hub', 'whoami')).out).toBe(`ada on ${url}\n`)
+    expect((await shell.run('hub', 'whoami', '--url', base)).out).toBe(`ada on ${url}\n`)
+  })
+
   it('sends a key to no other hub than the one that gave it', async () => {
     const ada = await agent('ada')
     const asked = await ada.run('hub', 'whoami', '--url', 'http://elsewhere.example')

@@ -10,7 +10,7 @@ import {
 } from '@recall/core'
 
 export interface HttpOptions {
-  /** Address of the hub, for example `https://recall.example.org`. */
+  /** Address of the hub, for example `https://recall.example.org`; also with `/api/v1` behind it. */
   url: string | URL
   /** Key of the agent, `recall_…`. Registering needs none. */
   apiKey?: string
@@ -155,7 +155,8 @@ const longestTimer = 2 ** 31 - 1
 function baseOf(url: unknown): URL {
   const hub = URL.canParse(String(url)) ? new URL(String(url)) : undefined
   if (hub && /^https?:$/.test(hub.protocol) && hub.username === '' && hub.password === '') {
-    if (!hub.pathname.endsWith('/')) hub.pathname += '/'
+    // The skill file of a hub calls the address with this path the base of its API.
+    hub.pathname = `${hub.pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/`
     return new URL('api/v1/', hub)
   }
   // The message leaves out the URL, which may hold a password.

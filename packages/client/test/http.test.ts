@@ -58,6 +58,8 @@ it('finishes what its memory was asked before it was closed', async () => {
 it.each([
   'https://hub.example/below',
   'https://hub.example/below/',
+  'https://hub.example/below/api/v1',
+  'https://hub.example/below/api/v1/',
   'https://hub.example/below?a=b#c',
   new URL('https://hub.example/below'),
 ])('takes %s for the address of a hub', async (url) => {

@@ -8,6 +8,7 @@ import {
   keyFileOf,
   readKeyFile,
   reserveKeyFile,
+  rootOf,
   withPlaceOfKey,
 } from '../hub-access.ts'
 import { removedIfEnded } from '../memory/unfinished.ts'
@@ -115,7 +116,7 @@ async function register(io: Io, name: string, options: HubOptions, print: Call['
   }
   const { apiKey: _, ...agent } = await keeping(io, keyFile, async () => {
     const registered = await registerAgent({ url: checked(url) }, name)
-    return { ...registered, url }
+    return { ...registered, url: rootOf(url) }
   })
   print({ agent, keyFile }, () => `Registered as ${printable(agent.name)}; the key is in ${keyFile}\n`)
   return exitCodes.fine
