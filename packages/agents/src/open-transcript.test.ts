@@ -59,7 +59,7 @@ it('reads roles in capitals, calls of tools without content, and times under oth
   expect(messages[0]?.at).toBe('2026-01-01T00:00:00.000Z')
 })
 
-it.each(['a|b\nc', 'x'.repeat(1000), '\ud800'])(
+it.each(['a|b\nc', 'x'.repeat(1000), '\ud800', `${'ghp_'}${'a1B2'.repeat(9)}`])(
   'names a session by its file whose id fits no key: %j',
   async (id) => {
     const path = await temporaryFile(

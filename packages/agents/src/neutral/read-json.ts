@@ -1,4 +1,10 @@
-import type { ConversationFacts, Message } from '@recall/core'
+import {
+  type ConversationFacts,
+  conversationKey,
+  type Message,
+  redactJson,
+  sessionSummaryKey,
+} from '@recall/core'
 import { isRecord } from '../reading/content-blocks.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
@@ -47,7 +53,9 @@ export function toJsonDocument(value: unknown): JsonDocument | null {
   return { messages, sessionId: sessionIdOf(value), facts }
 }
 
-/** Longer ids, and those with control characters, fit no key: a session with such a one is named by its file. */
+/**
+ * Longer ids, and those with control characters or a secret, fit no key: a session with such a one is named by its file.
+ */
 const longestId = 900
 
 export function sessionIdOf(value: unknown): string | undefined {
@@ -55,8 +63,12 @@ export function sessionIdOf(value: unknown): string | undefined {
   const id = value.session_id ?? value.sessionId ?? value.conversation_id
   const text = typeof id === 'string' ? id.trim() : ''
   const isFit = text !== '' && text.length <= longestId && text.isWellFormed() && !/\p{Cc}/u.test(text)
-  return isFit ? text : undefined
+  return isFit && !holdsSecret(text) ? text : undefined
 }
+
+/** As a memory judges keys: an id that only looks random is none. */
+const holdsSecret = (id: string): boolean =>
+  Object.keys(redactJson({ ids: [conversationKey(id), sessionSummaryKey(id)] }).counts).length > 0
 
 function noteFacts(value: unknown, facts: Pick<ConversationFacts, 'title' | 'project'>): void {
   if (!isRecord(value)) return
