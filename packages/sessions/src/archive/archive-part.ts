@@ -14,7 +14,7 @@ import { toolTarget } from '../summary/tool-target.ts'
 import { createTimeSpan } from './duration.ts'
 import { notAhead } from './not-ahead.ts'
 import { pieceSeparator, renderArchive, renderTurn } from './render-archive.ts'
-import { holdsInOrder, saysAll, saysOn } from './same-turns.ts'
+import { beginsWithTurns, holdsInOrder, saysAll, saysOn } from './same-turns.ts'
 
 /** What an archive tells of its part of the conversation. */
 export type PartContent = Pick<ConversationArchive, 'date' | 'duration' | 'topics' | 'summarizedBy' | 'body'>
@@ -36,6 +36,8 @@ export interface ArchivePart {
   isSaidIn(body: string): boolean
   /** Whether everything that an archive's body says is said in this part, which may go on. */
   continues(body: string): boolean
+  /** Whether the part begins with all that an archive's body keeps of its turns. */
+  beginsWith(body: string): boolean
   /** Summarises the part and renders it. `sessionId`, `source` and the like are the caller's. */
   toArchive(options: SummarizeOptions & { clock: Clock; undated: number | undefined }): Promise<PartContent>
 }
@@ -104,6 +106,7 @@ export function createArchivePart(size: number, project: () => string | undefine
     isIn: (body) => pieces.length === 0 || holdsInOrder(body, [pieces.join(pieceSeparator)]),
     isSaidIn: (body) => saysAll(body, pieces),
     continues: (body) => saysOn(pieces, body),
+    beginsWith: (body) => beginsWithTurns(pieces, body),
     async toArchive({ clock, undated, ...options }) {
       const summary: Summary = await summarize(spoken, { ...options, keywords })
       return {

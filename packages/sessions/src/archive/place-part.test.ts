@@ -79,6 +79,72 @@ describe('archiving again', () => {
     expect(await readArchive(memory, 's')).toMatchObject({ source: 'session' })
   })
 
+  describe('whose messages are named by what they say, and now otherwise, as it holds a secret', () => {
+    const output: ContentBlock = { type: 'tool_result', toolUseId: '1', content: 'three tests failed' }
+    const said = [
+      [text(`Use ${'ghp_'}${'a1B2'.repeat(9)} for it`)],
+      [output],
+      [text('They fail.')],
+      [text('Mend them.')],
+    ]
+    const named = (by: string, count: number) =>
+      conversation(
+        's',
+        said.slice(0, count).map((content, i) => ({
+          id: `said-${by}${i}`,
+          role: i % 2 ? ('assistant' as const) : ('user' as const),
+          content,
+        })),
+      )
+
+    it('gives the archive the new name, and then changes nothing', async () => {
+      const memory = openMemory()
+      await archiveSession(memory, named('old', 3))
+      const { lastMessage, ...before } = await readArchive(memory, 's')
+      expect(lastMessage).toBe('said-old2')
+      for (const status of ['updated', 'unchanged'] as const)
+        expect(await archiveSession(memory, named('new', 3))).toMatchObject({ status, kept: [] })
+      expect(await readArchive(memory, 's')).toEqual({ ...before, lastMessage: 'said-new2' })
+      expect(await memory.search('episodic', {})).toHaveLength(1)
+    })
+
+    it('replaces the earlier version', async () => {
+      const memory = openMemory()
+      await archiveSession(memory, named('old', 3))
+      expect(await archiveSession(memory, named('new', 4))).toMatchObject({ status: 'updated', kept: [] })
+      expect(await readArchive(memory, 's')).toMatchObject({ messageCount: 4, lastMessage: 'said-new3' })
+      expect(await memory.search('episodic', {})).toHaveLength(1)
+    })
+
+    it('leaves an archive that a person edited as it is', async () => {
+      const memory = openMemory()
+      await archiveSession(memory, named('old', 3))
+      const archive = await readArchive(memory, 's')
+      const body = archive.body.replace('## Summary\n\n', '$&By hand. ')
+      await memory.write(
+        'episodic',
+        'conversation:s',
+        { ...archive, body, edited: true },
+        { type: 'conversation' },
+      )
+      expect(await archiveSession(memory, named('new', 3))).toMatchObject({ status: 'unchanged', kept: [] })
+      expect((await readArchive(memory, 's')).body).toBe(body)
+    })
+
+    it.each([
+      ['an output', 1],
+      ['a turn', 2],
+    ])('keeps an archive with %s that the conversation no longer has', async (_, left) => {
+      const memory = openMemory()
+      await archiveSession(memory, named('old', 3))
+      const { sessionId, facts, messages } = named('new', 4)
+      const rest = [...(messages as Message[])].filter((_, i) => i !== left)
+      expect(await archiveSession(memory, { sessionId, facts, messages: rest })).toMatchObject({
+        kept: ['conversation:s'],
+      })
+    })
+  })
+
   it('replaces it as well when a message before its last one is known only now', async () => {
     const memory = openMemory()
     const said = ['one', 'two', 'three'].map((word) => ({

@@ -182,21 +182,26 @@ function judge(stored: ConversationArchive, repeats: boolean, request: PlaceRequ
   return repeats && !couldBeBetter ? 'to be marked' : 'outdated'
 }
 
-/** Whether the stored source needs no change: a checkpoint adds nothing to what was archived as a session. */
-const isFinal = (stored: ConversationArchive, { source }: PlaceRequest): boolean =>
-  stored.source === source || stored.source === 'session'
+/** Whether the stored facts need no change: a checkpoint adds nothing to what was archived as a session. */
+const isFinal = (stored: ConversationArchive, { source, part }: PlaceRequest): boolean =>
+  (stored.source === source || stored.source === 'session') && stored.lastMessage === part.lastMessage
 
 /**
  * Whether the part goes on from what is stored: its last message is at its old position or further on, and nothing that
  * it says would be lost. Ids alone do not tell, as some name only the place of a message.
  */
 function isEarlierVersion(stored: ConversationArchive, part: ArchivePart): boolean {
-  return (
-    stored.lastMessage !== undefined &&
-    part.positionOf(stored.lastMessage) >= stored.messageCount &&
-    part.continues(stored.body)
-  )
+  if (stored.lastMessage === undefined) return false
+  if (part.positionOf(stored.lastMessage) >= stored.messageCount) return part.continues(stored.body)
+  return isRenamed(stored, part) && part.messageCount >= stored.messageCount
 }
+
+/**
+ * Whether the last message that is stored has another id now. An id that is made of what was said is another one where
+ * more of that counts as a secret than before; then the whole text tells, with what tools put out.
+ */
+const isRenamed = ({ lastMessage = '', body }: ConversationArchive, part: ArchivePart): boolean =>
+  lastMessage.startsWith('said-') && part.positionOf(lastMessage) === 0 && part.beginsWith(body)
 
 /** Whether a later reading of the conversation was archived first: the archive already holds the whole part. */
 const holdsMore = (stored: ConversationArchive, part: ArchivePart): boolean =>
@@ -204,11 +209,9 @@ const holdsMore = (stored: ConversationArchive, part: ArchivePart): boolean =>
 
 /** Whether the part brings nothing new. Where a person changed the words, only the ids can tell. */
 function saysTheSame(stored: ConversationArchive, part: ArchivePart): boolean {
-  return (
-    stored.lastMessage === part.lastMessage &&
-    stored.messageCount === part.messageCount &&
-    (stored.edited === true || part.isSaidIn(stored.body))
-  )
+  if (stored.messageCount !== part.messageCount) return false
+  if (stored.lastMessage === part.lastMessage) return stored.edited === true || part.isSaidIn(stored.body)
+  return isRenamed(stored, part) && part.isSaidIn(stored.body)
 }
 
 /** Attempts at an archive that somebody else keeps writing. */

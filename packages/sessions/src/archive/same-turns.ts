@@ -37,6 +37,14 @@ export function saysOn(pieces: readonly string[], body: string): boolean {
   )
 }
 
+/** Whether pieces of turns begin with those of an archive's body, outputs too. A body without turns tells nothing. */
+export function beginsWithTurns(pieces: readonly string[], body: string): boolean {
+  const archived = turnsSection(plain(body))
+  if (archived === '') return false
+  const [begun, said] = [archived, joined(pieces)].map((text) => `${redactText(text).text}${pieceSeparator}`)
+  return said?.startsWith(begun ?? '') === true
+}
+
 const joined = (pieces: readonly string[]): string => plain(pieces.join(pieceSeparator))
 
 /** As files hold it, which are UTF-8, and of which git and editors change the line endings. */
