@@ -267,6 +267,41 @@ describe('archive', () => {
     expect(readdirSync(join(shell.root, 'memory/conversations'))).toHaveLength(1)
   })
 
+  it('makes no hash of a secret, and knows a session again of which one was made', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    const journal = join(shell.root, 'memory/.recall/imports.json')
+    const archive = join(shell.root, 'memory/conversations/conversation-001.md')
+    const session = (letter: string, turns: number): string => {
+      const token = `${'ghp_'}${letter.repeat(36)}`
+      const said = [`Use ${token} here`, 'Used.', 'And there', 'Done.'].slice(0, turns)
+      const lines = said.map((content, i) => JSON.stringify({ role: i % 2 ? 'assistant' : 'user', content }))
+      writeFileSync(join(folder, 'run.jsonl'), `${lines.join('\n')}\n`)
+      return join(folder, 'run.jsonl')
+    }
+    await shell.run('archive', session('a', 2))
+    const [told, known] = [readFileSync(archive, 'utf8'), readFileSync(journal, 'utf8')]
+    await shell.run('archive', session('b', 2))
+    expect([readFileSync(archive, 'utf8'), readFileSync(journal, 'utf8')]).toEqual([told, known])
+
+    const asBefore = (): void => {
+      const text = readFileSync(archive, 'utf8')
+      writeFileSync(archive, text.replace(/^last_message: .*$/m, `last_message: "said-${'0'.repeat(24)}"`))
+      writeFileSync(journal, readFileSync(journal, 'utf8').replace(/:"[0-9a-f]+"/g, `:"${'0'.repeat(64)}"`))
+    }
+    asBefore()
+    expect(await shell.json('archive', session('a', 2))).toMatchObject({
+      archived: [{ status: 'updated', kept: [], parts: [{ key: 'conversation:run' }] }],
+    })
+    expect([readFileSync(archive, 'utf8'), readFileSync(journal, 'utf8')]).toEqual([told, known])
+    asBefore()
+    expect(await shell.json('archive', session('a', 4))).toMatchObject({
+      archived: [{ status: 'updated', kept: [], parts: [{ key: 'conversation:run' }] }],
+    })
+    expect(readdirSync(join(shell.root, 'memory/conversations'))).toHaveLength(1)
+    expect(readFileSync(journal, 'utf8')).toBe(known)
+  })
+
   describe.each([
     ['Cursor', (role: string, text: string) => ({ role, message: { content: [{ type: 'text', text }] } })],
     [

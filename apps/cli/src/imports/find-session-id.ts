@@ -1,5 +1,13 @@
 import { openTranscript } from '@recall/agents'
-import { type ConversationArchive, conversationKey, type MemoryManager } from '@recall/core'
+import {
+  type ConversationArchive,
+  conversationKey,
+  type JsonObject,
+  type MemoryManager,
+  type Message,
+  redactJson,
+  redactText,
+} from '@recall/core'
 import { sha256 } from '../digest.ts'
 import type { ImportJournal } from './import-journal.ts'
 
@@ -12,33 +20,44 @@ export async function findSessionId(
   journal: ImportJournal,
   { path, name }: { path: string; name: string },
 ): Promise<string> {
-  const beginning = await beginningOf(path)
+  const first = await firstOf(path)
+  if (first === undefined) return name
+  const { value: clean, counts } = redactJson(first as unknown as JsonObject)
+  const beginning = sha256(JSON.stringify(clean))
   const known = `session ${name}`
-  if (beginning === undefined || journal.has(known, beginning)) return name
+  if (journal.has(known, beginning)) return name
   const isKnown = journal.knows(known)
-  const last = await lastMessages(memory, name)
+  const archives = await archivesOf(memory, name)
+  const last = archives.map(({ lastMessage = '' }) => lastMessage)
   // An id from what was said proves the session; one that the file gives, such as `2`, may be in many.
   const proofs = isKnown ? last.filter((id) => id.startsWith('said-')) : last
-  const isSame = last.length === 0 ? !isKnown : await hasAny(path, new Set(proofs))
+  // What journals and ids were made of held the secrets of the first message as well, before they were left out.
+  const isRenamed = Object.keys(counts).length > 0 && holds(archives[0], first)
+  const isSame = last.length === 0 ? !isKnown : isRenamed || (await hasAny(path, new Set(proofs)))
   if (!isSame) return `${name}-${beginning.slice(0, 6)}`
-  if (!isKnown) journal.add(known, beginning)
+  if (!isKnown || isRenamed) journal.add(known, beginning)
   return name
 }
 
-async function beginningOf(path: string): Promise<string | undefined> {
+async function firstOf(path: string): Promise<Message | undefined> {
   const { messages } = await openTranscript(path)
-  for await (const first of messages) return sha256(JSON.stringify(first))
+  for await (const first of messages) return first
   return undefined
 }
 
-/** The last message of each archive that a session has. */
-async function lastMessages(memory: MemoryManager, sessionId: string): Promise<string[]> {
-  const found: string[] = []
+async function archivesOf(memory: MemoryManager, sessionId: string): Promise<ConversationArchive[]> {
+  const found: ConversationArchive[] = []
   for (let part = 1; ; part++) {
     const archive = await memory.read<ConversationArchive>('episodic', conversationKey(sessionId, part))
     if (archive === null) return found
-    found.push(archive.lastMessage ?? '')
+    found.push(archive)
   }
+}
+
+/** Whether an archive has what a message says, as it is kept. */
+function holds(archive: ConversationArchive | undefined, { content }: Message): boolean {
+  const texts = content.flatMap((block) => (block.type === 'text' ? redactText(block.text).text.trim() : []))
+  return texts.length > 0 && texts.every((text) => archive?.body.includes(text))
 }
 
 async function hasAny(path: string, ids: ReadonlySet<string>): Promise<boolean> {

@@ -22,6 +22,21 @@ it('gives a conversation that goes on the names that it had, and no name twice',
   )
 })
 
+it('names alike what differs in its secrets alone, and leaves the names before them as they were', () => {
+  const names = ['a', 'b'].map((letter) =>
+    namesOf(['before', { input: { password: letter.repeat(12) } }, `${'ghp_'}${letter.repeat(36)} after`]),
+  )
+  expect(names[0]).toEqual(names[1])
+  expect(new Set(names[0]).size).toBe(3)
+  expect(names[0]?.[0]).toBe('said-548501f68b76e383afa13129')
+})
+
+it('names what is nested too deeply to be searched for secrets', () => {
+  let said: unknown = 'x'
+  for (let depth = 0; depth < 50_000; depth++) said = [said]
+  expect(namesOf([said, 'after'])).toEqual(namesOf([[said], 'after']))
+})
+
 it('gives another conversation other names from where it differs, though it says the same later', () => {
   fc.assert(
     fc.property(talk, talk, fc.string(), (before, after, other) => {

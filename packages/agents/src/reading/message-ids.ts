@@ -1,16 +1,28 @@
 import { createHash } from 'node:crypto'
+import { type JsonValue, redactJson } from '@recall/core'
 import { asJson } from './content-blocks.ts'
 
 /**
  * Makes ids for messages that have none in their source: each is a hash of everything said up to it, so that only the
- * same conversation, or one that continues it, has the same ids.
+ * same conversation, or one that continues it, has the same ids. Ids are kept, and the hash of a secret would tell
+ * whoever guesses it that it is right: what looks like one is left out.
  *
  * @returns a function from the content of the next message to its id
  */
 export function createMessageIds(): (said: unknown) => string {
   const soFar = createHash('sha256')
   return (said) => {
-    soFar.update(`${asJson(said)}\n`)
+    soFar.update(`${asJson(withoutSecrets(said))}\n`)
     return `said-${soFar.copy().digest('hex').slice(0, 24)}`
+  }
+}
+
+/** As a memory keeps it; what is nested too deeply to be searched is left out as a whole. */
+function withoutSecrets(said: unknown): unknown {
+  try {
+    return redactJson(said as JsonValue).value
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return '[nested too deeply]'
   }
 }
