@@ -71,6 +71,18 @@ it('passes over lessons of another shape', async () => {
   expect(await createLearningRetriever(memory).retrieveLessons({ toolsUsed: ['git'] })).toEqual([])
 })
 
+it('learn makes no hash of a secret: lessons that differ in it alone are one', async () => {
+  const { memory } = openMemory()
+  const lesson = (letter: string) => ({
+    category: 'ops',
+    text: `Use ${'ghp_'}${letter.repeat(36)} to deploy`,
+  })
+  expect(await learn(memory, lesson('a'))).toBe(await learn(memory, lesson('b')))
+  expect(await memory.search('long-term', {})).toMatchObject([
+    { value: { text: 'Use [redacted:github] to deploy', count: 2 } },
+  ])
+})
+
 it('learn keeps a lesson under the id that it states', async () => {
   const { memory } = openMemory()
   const lesson = { id: 'own', category: 'build', text: 'Clean first' }

@@ -2,6 +2,7 @@ import { lessonSchema, parseInput } from '../front/inputs.ts'
 import { isJsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import { wordsOf } from '../ranking/words.ts'
+import { redactText } from '../redaction/redact.ts'
 import { shortDigest } from '../text/short-digest.ts'
 import type { AnyLesson, Episode, Lesson, Outcome } from './types.ts'
 import { updateEntry } from './update-entry.ts'
@@ -81,14 +82,16 @@ const identityOf = ({ category, text }: AnyLesson): string =>
   JSON.stringify([category, [...wordsOf(text).map(({ term }) => term), ...(text.match(/[\p{S}#]/gu) ?? [])]])
 
 /**
- * Key of a lesson in long-term memory; the same lesson always has the same key.
+ * Key of a lesson in long-term memory; the same lesson always has the same key. Lessons that differ in their secrets
+ * alone are the same: the hash of a secret would confirm each guess at it.
  *
  * @throws MemoryError INVALID_INPUT when it has no text, or a category that is no tag
  */
 export async function lessonKey(lesson: Lesson | AnyLesson): Promise<string> {
   parseInput(lessonSchema, lesson, 'lesson')
   if (lesson.id) return `lesson:${lesson.id}`
-  return `lesson:${await shortDigest(identityOf(lesson))}`
+  const [category = '', text = ''] = [lesson.category, lesson.text].map((each) => redactText(each).text)
+  return `lesson:${await shortDigest(identityOf({ category, text }))}`
 }
 
 /**
