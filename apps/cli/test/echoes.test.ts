@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -359,6 +360,23 @@ describe('what only a person does', () => {
       err: expect.stringContaining('says something else now'),
     })
     expect((await shell.run(...promote('../x', '--actionable', '--yes'))).code).toBe(2)
+  })
+
+  it('takes a reference by the text of an echo without its secrets, and one of an earlier version', async () => {
+    const shell = await project('y')
+    await shell.run(...etched)
+    const path = join(shell.root, '.recall/echoes/reviewer/MEMORY.md')
+    const token = `${'ghp_'}${'a1B2'.repeat(9)}`
+    const text = readFileSync(path, 'utf8')
+    const at = text.indexOf('### ', text.indexOf('### ') + 1)
+    const raw = text.slice(at).replace(learning, `$& It needs ${token}.`)
+    writeFileSync(path, text.slice(0, at) + raw)
+    for (const said of [raw, raw.replace(token, '[redacted:github]')]) {
+      const hash = createHash('sha256').update(said.trim()).digest('hex')
+      const asked = ['echoes', 'promote', `reviewer/etched-001@sha256:${hash}`, '--category', 'tooling']
+      const { out, err } = await shell.run(...asked)
+      expect([out, err]).toEqual([expect.stringContaining('symptom, root_cause and solution_summary'), ''])
+    }
   })
 
   it('shows what a document says, and fails where one cannot be read', async () => {

@@ -161,6 +161,14 @@ describe('promoteEcho', () => {
     expect(asked).toHaveLength(1)
   })
 
+  it('makes no hash of a secret for the name of an echo', () => {
+    const [one, other] = ['a', 'b'].map((letter) => {
+      const learning = `Use ${'ghp_'}${letter.repeat(36)} for it.`
+      return planPromotion('reviewer', echoOf({ learning }), details, []).remembrance.echo_ref
+    })
+    expect(one).toBe(other)
+  })
+
   it('names an echo by the hash of its text, whatever its line endings', () => {
     const lines = echoOf()
     const windows = { ...lines, block: { ...lines.block, text: lines.block.text.replaceAll('\n', '\r\n') } }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { redactJson } from '@recall/core'
+import { redactJson, redactText } from '@recall/core'
 import { sha256 } from '../documents/digest.ts'
 import { plain } from '../documents/entry.ts'
 import type { KnownEcho } from '../documents/sidecar.ts'
@@ -129,9 +129,14 @@ export async function promoteEcho(
   return promotion
 }
 
-/** `{echo_path}#{entry_id}@sha256:{hash}`: names an echo and its text at this time. */
-const echoRef = (role: string, { id, block }: KnownEcho): string =>
-  `echoes/${role}/MEMORY.md#${id}@sha256:${sha256(block.text.replaceAll('\r\n', '\n').trim())}`
+/**
+ * `{echo_path}#{entry_id}@sha256:{hash}`: names an echo and its text at this time, without the secrets that a person may
+ * have written there: their hash would confirm each guess at them.
+ */
+const echoRef = (role: string, { id, block }: KnownEcho): string => {
+  const text = block.text.replaceAll('\r\n', '\n').trim()
+  return `echoes/${role}/MEMORY.md#${id}@sha256:${sha256(redactText(text).text)}`
+}
 
 function bodyOf({ title, symptom, root_cause, solution_summary }: Remembrance, { entry }: KnownEcho): string {
   const { learning } = redactJson({ learning: entry.learning }).value as { learning: string }
