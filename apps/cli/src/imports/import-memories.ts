@@ -18,9 +18,9 @@ import type { Source } from './import-sources.ts'
 const batchSize = 100
 
 /**
- * Imports the memories of other tools. The key of each is made of its source and its id there, so a second import
- * changes nothing. A memory that a person changed here is not overwritten, nor a note by one of the same name that
- * lies in another folder.
+ * Imports the memories of other tools. The key of each is made of its source and its id there, but for the secrets in
+ * that, so a second import changes nothing. A memory that a person changed here is not overwritten, nor a note by one of
+ * the same name that lies in another folder.
  *
  * @param options.since leaves out memories that were recorded before this time, in milliseconds since the epoch, but
  * for notes, which are as new as their files
@@ -34,8 +34,14 @@ export function createMemoryImporter(
   const { journal, now } = options
   const isForgotten = readTombstones(defaultFileSystem, store)
 
+  const isKnown = async (key: string): Promise<boolean> =>
+    isForgotten({ scope: 'long-term', namespace: memory.namespace, key }) ||
+    (await memory.exists('long-term', key))
+
   /** The key of a memory, or one of its own for a note whose name the note of another file has. */
-  const findKey = async (record: ImportedMemory, path: string): Promise<string> => {
+  const findKey = async (record: NamedMemory, path: string): Promise<string> => {
+    const { earlierKey } = record
+    if (earlierKey !== undefined && (await isKnown(earlierKey))) return earlierKey
     const key = keyOf(record)
     if (!record.isFile) return key
     const own = keyOf({ ...record, id: `${record.id}\n${path}` })
@@ -113,7 +119,7 @@ export function createMemoryImporter(
       ({ at, isFile }) => isFile || at === undefined || Date.parse(at) >= options.since,
     )
     const older = found.records.length - recent.length
-    const wanted = [...new Map(recent.map((record) => [keyOf(record), record])).values()]
+    const wanted = withoutSecretsInIds([...new Map(recent.map((record) => [keyOf(record), record])).values()])
     const replaced = recent.length - wanted.length
     const outcome: ImportOutcome = { ...emptyOutcome(), skipped: { ...found.skipped } }
     if (older > 0) addCounts(outcome.skipped, { 'memory recorded before --since': older })
@@ -131,6 +137,28 @@ export function createMemoryImporter(
 const hashOf = (value: unknown): string => sha256(JSON.stringify(value)).slice(0, 16)
 
 const keyOf = ({ source, id }: ImportedMemory): string => `import:${source}:${sha256(id).slice(0, 20)}`
+
+interface NamedMemory extends ImportedMemory {
+  /** Under which earlier versions kept it. */
+  earlierKey?: string
+}
+
+/** An id may be all that a memory says. The hash of a secret in it would confirm each guess at that. */
+function withoutSecretsInIds(records: readonly ImportedMemory[]): NamedMemory[] {
+  const counts = new Map<string, number>()
+  return records.map((record) => {
+    const id = withoutSecrets(record.id)
+    if (id === record.id) return record
+    const count = (counts.get(id) ?? 0) + 1
+    counts.set(id, count)
+    // Several that differed in their secrets alone stay several.
+    return { ...record, id: count === 1 ? id : `${id} (${count})`, earlierKey: keyOf(record) }
+  })
+}
+
+/** A single word that only looks random is an id that was generated. */
+const withoutSecrets = (id: string): string =>
+  /\s/.test(id) ? redactText(id).text : String((redactJson({ id }).value as { id: unknown }).id)
 
 const fileOf = (key: string): string => `file of ${key}`
 
