@@ -76,9 +76,15 @@ export type {
   StoreStats,
   SweepSelection,
 } from './memory-store.ts'
+export {
+  appendCapped,
+  depthGrowth,
+  type RankedMatch,
+  scaledSignals,
+  withinMatch,
+} from './ranking/append-capped.ts'
 export { fewestUnits, rarityInMemory, saturation } from './ranking/bm25.ts'
 export { confidenceRank, type Sureness, surestFirst } from './ranking/confidence.ts'
-export { continued, farther, lowered, type RankedMatch, withinMatch } from './ranking/continued.ts'
 export { dateWords } from './ranking/date-words.ts'
 export { embeddedTexts } from './ranking/embedded-texts.ts'
 export { excerptOf } from './ranking/excerpt.ts'

@@ -1,4 +1,4 @@
-import { cappedBy, type RankedMatch } from './continued.ts'
+import { cappedBy, type RankedMatch } from './append-capped.ts'
 
 /**
  * Puts the documents that hold every word of the query in one unit before all others, which score no better than the

@@ -2,7 +2,6 @@ import {
   type Address,
   type Found,
   type JsonValue,
-  lowered,
   MemoryError,
   MemoryErrorCode,
   type MemoryScope,
@@ -12,6 +11,7 @@ import {
   type RankWeights,
   type SearchMode,
   type StoreQuery,
+  scaledSignals,
   surestFirst,
   tellingShare,
   withinMatch,
@@ -219,7 +219,7 @@ export function createFileSearch(options: FileSearchOptions) {
         .map(({ unit, signals, ...found }) => {
           const within = withinMatch(hit, found)
           // A hit that was capped on a later look caps its places, and what their scores are made of.
-          return { ...hit, unit, ...within, signals: lowered(signals, within.score / found.score) }
+          return { ...hit, unit, ...within, signals: scaledSignals(signals, within.score / found.score) }
         }),
     )
     const best = places.sort(surestFirst).slice(0, query.limit)

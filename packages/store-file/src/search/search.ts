@@ -1,8 +1,8 @@
 import {
+  appendCapped,
   compareCodePoints,
   confidenceRank,
-  continued,
-  farther,
+  depthGrowth,
   type RankedUnit,
   type RankWeights,
   type StoreQuery,
@@ -85,9 +85,9 @@ function matchHits(
 /** Enough hits for a page, best first. */
 function bestHits(query: StoreQuery, look: (asked: StoreQuery) => RankedHit[]): RankedHit[] {
   let hits: RankedHit[] = []
-  for (let depth = confidenceRank; ; depth *= farther) {
+  for (let depth = confidenceRank; ; depth *= depthGrowth) {
     const found = look({ ...query, offset: 0, limit: depth })
-    hits = continued(hits, found, ({ document }) => document.id)
+    hits = appendCapped(hits, found, ({ document }) => document.id)
     if (hits.length >= query.offset + query.limit || found.length < depth) return hits
   }
 }

@@ -1,10 +1,10 @@
 import {
+  appendCapped,
   bestPassage,
   compareCodePoints,
   confidenceRank,
-  continued,
+  depthGrowth,
   type Found,
-  farther,
   type MatchedPassage,
   queryTerms,
   type StoreQuery,
@@ -53,7 +53,7 @@ export async function findEntries(
     return { found: candidates.sort(byOrder(query)), holdsWord: words?.rows.length !== 0 }
   }
   let candidates: Candidate[] = []
-  for (let depth = confidenceRank; ; depth *= farther) {
+  for (let depth = confidenceRank; ; depth *= depthGrowth) {
     const { found, holdsWord } = await look(
       isBestFirst(query) ? { ...query, offset: 0, limit: depth } : query,
     )
@@ -61,7 +61,7 @@ export async function findEntries(
       const right = await corrected(database, query, shelf, terms)
       if (right) return findEntries(database, { ...query, text: right.join(' ') }, shelf, right)
     }
-    candidates = continued(candidates, found, ({ id }) => id)
+    candidates = appendCapped(candidates, found, ({ id }) => id)
     if (!isBestFirst(query) || candidates.length >= query.offset + query.limit || found.length < depth) break
   }
   const page = candidates

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { continued, type RankedMatch, withinMatch } from './continued.ts'
+import { appendCapped, type RankedMatch, withinMatch } from './append-capped.ts'
 
 const match = (key: string, score: number, confidence = score) => ({
   key,
@@ -10,7 +10,7 @@ const match = (key: string, score: number, confidence = score) => ({
 const keyOf = ({ key }: { key: string }): string => key
 
 it('keeps what it has, and adds what is new below it', () => {
-  const list = continued(
+  const list = appendCapped(
     [match('a', 0.6), match('b', 0.4)],
     [match('c', 0.8), match('a', 0.7), match('d', 0.1)],
     keyOf,
@@ -26,7 +26,7 @@ it('keeps what it has, and adds what is new below it', () => {
 })
 
 it('is no surer of what a later look adds than of what it has', () => {
-  const list = continued([match('a', 0.6, 0.3)], [match('b', 0.5, 0.4)], keyOf)
+  const list = appendCapped([match('a', 0.6, 0.3)], [match('b', 0.5, 0.4)], keyOf)
   expect(list.map(({ score, confidence }) => [score, confidence])).toEqual([
     [0.6, 0.3],
     [0.5, 0.3],
@@ -34,7 +34,7 @@ it('is no surer of what a later look adds than of what it has', () => {
 })
 
 it('gives no confidence where one of them has none', () => {
-  const [, below] = continued<RankedMatch & { key: string }>(
+  const [, below] = appendCapped<RankedMatch & { key: string }>(
     [match('a', 0.4)],
     [{ key: 'b', score: 0.2, signals: {} }],
     keyOf,
@@ -44,7 +44,7 @@ it('gives no confidence where one of them has none', () => {
 
 it('begins with whatever is found first', () => {
   const found = [match('a', 0.6), match('b', 0.4)]
-  expect(continued([], found, keyOf)).toEqual(found)
+  expect(appendCapped([], found, keyOf)).toEqual(found)
 })
 
 it('tells a passage no better and no surer than its match', () => {

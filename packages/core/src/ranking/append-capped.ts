@@ -10,13 +10,13 @@ export interface RankedMatch extends Sureness {
  * How many times as many matches to look for as before, as long as a page needs more. Scores depend on how many
  * candidates are looked at, so every page begins with the same look.
  */
-export const farther = 10
+export const depthGrowth = 10
 
 /**
  * A list of matches, best first, and below it what a look at more candidates found besides. What the list has stays as
  * it is, so that all pages of a search are cut from one list.
  */
-export function continued<Match extends RankedMatch>(
+export function appendCapped<Match extends RankedMatch>(
   list: readonly Match[],
   found: readonly Match[],
   keyOf: (match: Match) => unknown,
@@ -35,7 +35,7 @@ export function cappedBy<Match extends RankedMatch>({ score, confidence }: Ranke
   const share = Math.min(1, floor / match.score)
   return {
     ...match,
-    ...(share < 1 ? { score: floor, signals: lowered(match.signals, share) } : {}),
+    ...(share < 1 ? { score: floor, signals: scaledSignals(match.signals, share) } : {}),
     // Another look at more candidates may be surer of what it finds.
     ...(confidence === undefined || match.confidence === undefined
       ? {}
@@ -44,7 +44,7 @@ export function cappedBy<Match extends RankedMatch>({ score, confidence }: Ranke
 }
 
 /** The signals of a score of which a share is left: they add up to that. */
-export const lowered = (signals: RankedMatch['signals'], share: number): RankedMatch['signals'] =>
+export const scaledSignals = (signals: RankedMatch['signals'], share: number): RankedMatch['signals'] =>
   Object.fromEntries(Object.entries(signals).map(([name, part]) => [name, part * share]))
 
 /** How a passage was found: no better and no surer than the match that it is a part of, which may have been capped. */
