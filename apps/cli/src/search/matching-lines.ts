@@ -24,7 +24,8 @@ export function matchingLines(
   return { lines: found.filter(({ count }) => count === words).map(({ at }) => at), words }
 }
 
-function bodyStart(lines: readonly string[]): number {
+/** Index of the first line below front matter; 0 where there is none. */
+export function bodyStart(lines: readonly string[]): number {
   if (lines[0]?.trimEnd() !== '---') return 0
   return lines.findIndex((line, i) => i > 0 && line.trimEnd() === '---') + 1
 }

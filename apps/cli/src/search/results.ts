@@ -10,7 +10,7 @@ import {
 } from '@recall/core'
 import type { FileStore, LocatedHit } from '@recall/store-file'
 import type { Redaction } from '../terminal/redaction.ts'
-import { matchingLines } from './matching-lines.ts'
+import { bodyStart, matchingLines } from './matching-lines.ts'
 
 /** A place where something was found. */
 export interface Result {
@@ -101,9 +101,13 @@ function inFile(place: Place, { linesOf }: Telling): Pick<Place, 'lines' | 'at'>
   const shown = lines[at] ?? ''
   if (hit.madeOf !== undefined) return { lines, at, line: lineOf(shown, linesOf(hit.path)) ?? hit.line }
   const line = hit.line + at
-  // An archive is long, and its passages are turns, which are told by themselves.
-  const own = hit.type === conversationType ? [] : linesOf(hit.path)
-  return own[line - 1] === shown ? { lines: own, at: line - 1, line } : { lines, at, line }
+  // What has no neighbours is all there is. An archive is long, and its passages are turns, which are told by themselves.
+  const isWhole = hit.neighbours === undefined || hit.type === conversationType
+  const own = isWhole ? [] : linesOf(hit.path)
+  if (own[line - 1] !== shown) return { lines, at, line }
+  // What stands in front matter tells nothing of the text below it.
+  const above = bodyStart(own) < line ? bodyStart(own) : 0
+  return { lines: own.slice(above), at: line - 1 - above, line }
 }
 
 /** The line of a note, counted from 1, in which a line stands of what is made of its value. */
