@@ -1,3 +1,5 @@
+import { lazily } from '../text/lazily.ts'
+
 /** What is worth trying on a text only where that holds one of the gates. */
 export interface Gated {
   /** In lower case if it ignores case. Empty: every text is worth it. */
@@ -8,15 +10,25 @@ export interface Gated {
 /** Returns what tells which of the rows are worth trying on a text. */
 export function openRows<Row extends Gated>(rows: readonly Row[]): (text: string) => Row[] {
   const ungated = rows.filter(({ gate }) => gate.length === 0)
-  const openInAnyCase = openByGates(rows.filter(({ ignoresCase }) => ignoresCase))
-  const openAsWritten = openByGates(rows.filter(({ ignoresCase }) => !ignoresCase))
-  return (text) => [...new Set([...ungated, ...openInAnyCase(text.toLowerCase()), ...openAsWritten(text)])]
+  const findInAnyCase = rowFinder(rows, (literal) => literal.toLowerCase())
+  // Made, and asked, for the few texts that hold one of those gates in some case.
+  const findAsWritten = lazily(() => rowFinder(rows.filter(({ ignoresCase }) => !ignoresCase)))
+  return (text) => {
+    const found = findInAnyCase(text.toLowerCase())
+    const open = new Set([...ungated, ...found.filter(({ ignoresCase }) => ignoresCase)])
+    if (found.some(({ ignoresCase }) => !ignoresCase)) for (const row of findAsWritten()(text)) open.add(row)
+    return [...open]
+  }
 }
 
-function openByGates<Row extends Gated>(rows: readonly Row[]): (text: string) => Row[] {
+/** Returns what finds the rows of which a text holds a gate, as that is spelled. */
+function rowFinder<Row extends Gated>(
+  rows: readonly Row[],
+  spelled: (literal: string) => string = (literal) => literal,
+): (text: string) => Row[] {
   const rowsOf = new Map<string, Row[]>()
   for (const row of rows)
-    for (const literal of row.gate) rowsOf.set(literal, [...(rowsOf.get(literal) ?? []), row])
+    for (const literal of row.gate.map(spelled)) rowsOf.set(literal, [...(rowsOf.get(literal) ?? []), row])
   const findHeld = literalFinder([...rowsOf.keys()])
   return (text) => [...findHeld(text)].flatMap((literal) => rowsOf.get(literal) ?? [])
 }
