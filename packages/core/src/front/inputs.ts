@@ -265,6 +265,27 @@ export const contextOptionsSchema = z.strictObject({
   minScore: z.optional(z.number().check(z.gte(0), z.lte(1))),
 })
 
+/** Of `findMatchingPatterns`. */
+export const situationSchema = z.strictObject({
+  tags: z.optional(tagsSchema),
+  description: z.optional(z.string()),
+  preconditions: z.optional(
+    z.custom<Record<string, unknown>>(isJsonObject, 'must be an object of conditions'),
+  ),
+})
+
+const weight = z.number().check(z.gte(0))
+/** Of `createPatternMatcher`. */
+export const patternMatcherOptionsSchema = z.strictObject({
+  embed: aFunction,
+  weights: z.optional(
+    z
+      .strictObject({ tags: weight, description: weight, preconditions: weight })
+      .check(z.refine((weights) => Object.values(weights).some((each) => each > 0), 'must not all be 0')),
+  ),
+  limit: z.optional(z.int().check(z.gte(1), z.lte(maxSearchLimit))),
+})
+
 /** Of `createMemoryCache`. */
 export const cacheOptionsSchema = z.strictObject({
   maxBytes: z.optional(atLeastOne),

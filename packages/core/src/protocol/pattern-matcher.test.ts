@@ -112,6 +112,59 @@ describe('createPatternMatcher', () => {
     expect(used).toHaveLength(10)
   })
 
+  it('scores a pattern by every part, also one that no part alone would put among its best', async () => {
+    const { memory, time } = openMemory()
+    const preconditions = [{ s: 1 }]
+    const options = { tags: ['net'] }
+    const text = 'retry the zebra connection with backoff'
+    await memory.write('long-term', 'fitting', { text, preconditions }, options)
+    for (let i = 0; i < 12; i++) {
+      time.advance(1)
+      await memory.write('long-term', `newer ${i}`, { text: `other thing ${i}`, preconditions }, options)
+    }
+    const situation = { tags: ['net'], description: 'zebra backoff', preconditions: { s: 1 } }
+    const found = await createPatternMatcher(memory).findMatchingPatterns(situation)
+    expect(found).toHaveLength(10)
+    expect(found[0]).toMatchObject({ key: 'fitting', mode: 'lexical' })
+    expect(found[0]?.matchedBy).toEqual({ tags: 1, preconditions: 1, description: expect.any(Number) })
+    expect(found[0]?.score).toBeGreaterThan(0.6)
+    expect(found[1]).toMatchObject({ key: 'newer 11', score: 0.6 })
+  })
+
+  it('gives no score by parts that weigh nothing', async () => {
+    const { memory } = openMemory()
+    await memory.write('long-term', 'tagged', 1, { tags: ['http'] })
+    const weights = { tags: 0, description: 1, preconditions: 0 }
+    const found = await createPatternMatcher(memory, { weights }).findMatchingPatterns({ tags: ['http'] })
+    expect(found).toMatchObject([{ key: 'tagged', score: 0, matchedBy: { tags: 1 } }])
+  })
+
+  it.each([
+    [{ weights: { tags: 0, description: 0, preconditions: 0 } }, 'options.weights: must not all be 0'],
+    [{ weights: { tags: -1, description: 1, preconditions: 1 } }, 'options.weights.tags'],
+    [{ weights: { tags: 1, description: Number.NaN, preconditions: 1 } }, 'options.weights.description'],
+    [{ weights: { tags: 1 } }, 'options.weights.description'],
+    [{ weights: { tag: 1, tags: 1, description: 1, preconditions: 1 } }, '"tag"'],
+    [{ limit: 0 }, 'options.limit'],
+    [{ weigths: {} }, '"weigths"'],
+  ])('refuses the options %j', (options, told) => {
+    const { memory } = openMemory()
+    expect(() => createPatternMatcher(memory, options as never)).toThrow(told)
+  })
+
+  it.each([
+    [{ tag: ['x'] }, '"tag"'],
+    ['http', 'situation'],
+    [undefined, 'situation'],
+    [{ tags: 'x' }, 'situation.tags'],
+    [{ preconditions: ['s'] }, 'situation.preconditions: must be an object of conditions'],
+  ])('refuses the situation %j', async (situation, told) => {
+    const { memory } = openMemory()
+    await expect(createPatternMatcher(memory).findMatchingPatterns(situation as never)).rejects.toMatchObject(
+      { code: 'MEMORY_INVALID_INPUT', message: expect.stringContaining(told) },
+    )
+  })
+
   it('searches by vectors where it is given an embedder, and says how it searched', async () => {
     const { memory } = openMemory()
     const concepts = createConceptEmbedder()

@@ -1,4 +1,14 @@
-import type { MemoryManager, MemoryMatch, MemoryMetadata, SearchMode } from '../memory-manager.ts'
+import { matchesFilter } from '../filter/matches-filter.ts'
+import { parseFilter } from '../filter/parse-filter.ts'
+import { parseInput, patternMatcherOptionsSchema, situationSchema } from '../front/inputs.ts'
+import type { JsonValue } from '../json.ts'
+import type {
+  MemoryManager,
+  MemoryMatch,
+  MemoryMetadata,
+  SearchMode,
+  SearchQuery,
+} from '../memory-manager.ts'
 import { queryOf } from './query-text.ts'
 
 /** The situation of an agent. Only the parts that are given are searched by. */
@@ -25,7 +35,7 @@ export interface PatternMatch<T = unknown> {
 export interface PatternMatcherOptions {
   /** Embeds descriptions, for a memory without an embedder of its own. */
   embed?: (text: string) => Promise<number[]>
-  /** Shares of the parts in the score. Default `patternWeights`. */
+  /** Shares of the parts in the score, each 0 or more and not all 0. Default `patternWeights`. */
   weights?: Record<keyof PatternMatch['matchedBy'], number>
   /** Most matches of each part. Default 10. */
   limit?: number
@@ -34,85 +44,124 @@ export interface PatternMatcherOptions {
 /** The description weighs a little more than declared tags and preconditions. */
 export const patternWeights = { tags: 0.3, description: 0.4, preconditions: 0.3 } as const
 
-/** Of the patterns that carry a tag, so many of the newest are compared by how many they share. */
+/** Of the patterns that carry a tag the newest so many are compared, and so many of those nearest to a description. */
 const mostLookedAt = 1000
 
 export interface PatternMatcher {
-  /** Long-term patterns that share a tag, the meaning or a precondition with the situation, best first. */
+  /**
+   * Long-term patterns that share a tag, the meaning or a precondition with the situation, best first.
+   *
+   * @throws MemoryError INVALID_INPUT when the situation is none, or a member of it is unknown; as `search` does
+   */
   findMatchingPatterns<T = unknown>(situation: Situation): Promise<PatternMatch<T>[]>
 }
 
-/** Finds patterns in long-term memory by any part of a situation, each part with a search of its own. */
+/**
+ * Finds patterns in long-term memory by any part of a situation, and scores what it finds by every part.
+ *
+ * @throws MemoryError INVALID_INPUT when an option is out of range or unknown
+ */
 export function createPatternMatcher(
   memory: MemoryManager,
   options: PatternMatcherOptions = {},
 ): PatternMatcher {
+  parseInput(patternMatcherOptionsSchema, options, 'options')
   const { embed, weights = patternWeights, limit = 10 } = options
 
-  const byTags = async (given: readonly string[]): Promise<Scored[]> => {
+  // Only what is handed out counts as used.
+  const find = (query: SearchQuery, most: number): Promise<Match[]> =>
+    memory.search('long-term', query, { limit: most, touch: false })
+
+  const byTags = async (given: readonly string[]): Promise<Part> => {
     const tags = [...new Set(given)]
     // A filter on `tags` would look at the member of that name where a value has one.
-    const pages = await Promise.all(
-      tags.map((tag) => memory.search('long-term', { tags: [tag] }, { limit: mostLookedAt, touch: false })),
-    )
-    const best = [...new Map(pages.flat().map((match) => [match.key, match])).values()]
-      .map((match) => ({ match, score: share(tags, match.metadata.tags) }))
-      .sort((a, b) => b.score - a.score || b.match.metadata.updatedAt - a.match.metadata.updatedAt)
-      .slice(0, limit)
-    // Only what is handed out counts as used.
-    const keys = best.map(({ match }) => match.key)
-    await memory.batchRead('long-term', keys)
-    return best
+    const pages = await Promise.all(tags.map((tag) => find({ tags: [tag] }, mostLookedAt)))
+    return { name: 'tags', found: pages.flat(), scoreOf: ({ metadata }) => share(tags, metadata.tags) }
   }
 
-  const byDescription = async (description: string): Promise<Scored[]> => {
+  const byPreconditions = async (conditions: Record<string, unknown>): Promise<Part> => {
+    const filters = { preconditions: { $elemMatch: conditions } }
+    const filter = parseFilter(filters)
+    // Of those that match nothing else the newest are the best.
+    const found = await find({ filters }, limit)
+    const isMet = (value: unknown): boolean =>
+      matchesFilter(filter, { value: value as JsonValue, metadata: {} })
+    return { name: 'preconditions', found, scoreOf: ({ value }) => (isMet(value) ? 1 : undefined) }
+  }
+
+  const byDescription = async (description: string, most: number): Promise<Part> => {
     const isSemantic = embed !== undefined && memory.capabilities['long-term'].semantic
     const query = isSemantic ? { embedding: await embed(description) } : { text: queryOf(description) }
-    return (await memory.search('long-term', query, { limit })).map((match) => ({
-      match,
-      score: match.score,
-    }))
-  }
-
-  const byPreconditions = async (conditions: Record<string, unknown>): Promise<Scored[]> => {
-    const filters = { preconditions: { $elemMatch: conditions } }
-    return (await memory.search('long-term', { filters }, { limit })).map((match) => ({ match, score: 1 }))
+    const found = await find(query, most)
+    const scores = new Map(found.map(({ key, score }) => [key, score]))
+    return { name: 'description', found, scoreOf: ({ key }) => scores.get(key) }
   }
 
   return {
     async findMatchingPatterns<T>(situation: Situation): Promise<PatternMatch<T>[]> {
-      const { tags = [], description = '', preconditions } = situation
-      const parts: [Part, Promise<Scored[]>][] = []
-      if (tags.length > 0) parts.push(['tags', byTags(tags)])
-      if (description.trim() !== '') parts.push(['description', byDescription(description)])
-      if (preconditions) parts.push(['preconditions', byPreconditions(preconditions)])
-      const found = await Promise.all(parts.map(async ([part, search]) => ({ part, matches: await search })))
-      return rank(found, weights) as PatternMatch<T>[]
+      const {
+        tags = [],
+        description = '',
+        preconditions,
+      } = parseInput(situationSchema, situation, 'situation')
+      // By itself a description needs no score of what other parts find.
+      const most = tags.length > 0 || preconditions ? mostLookedAt : limit
+      const parts = await Promise.all([
+        ...(tags.length > 0 ? [byTags(tags)] : []),
+        ...(preconditions ? [byPreconditions(preconditions)] : []),
+        // Last, because what it finds tells how.
+        ...(description.trim() !== '' ? [byDescription(description, most)] : []),
+      ])
+      const patterns = bestOfEach(parts, rank(parts, weights), limit)
+      const keys = patterns.map(({ key }) => key)
+      if (keys.length > 0) await memory.batchRead('long-term', keys)
+      return patterns as PatternMatch<T>[]
     },
   }
 }
 
-type Part = keyof PatternMatch['matchedBy']
-type Scored = { match: MemoryMatch<unknown>; score: number }
+type PartName = keyof PatternMatch['matchedBy']
+type Match = MemoryMatch<unknown>
 
-function rank(found: { part: Part; matches: Scored[] }[], weights: Record<Part, number>): PatternMatch[] {
-  const whole = found.reduce((sum, { part }) => sum + weights[part], 0)
-  const patterns = new Map<string, PatternMatch>()
-  for (const { part, matches } of found) {
-    for (const { match, score } of matches) {
-      const { key, value, metadata, mode } = match
-      const pattern = patterns.get(key) ?? { key, value, metadata, mode, score: 0, matchedBy: {} }
-      pattern.matchedBy[part] = score
-      pattern.score += (score * weights[part]) / whole
-      if (part === 'description') pattern.mode = mode
-      patterns.set(key, pattern)
-    }
-  }
-  return [...patterns.values()].sort(
-    (a, b) => b.score - a.score || b.metadata.updatedAt - a.metadata.updatedAt,
-  )
+/** What one part of a situation finds, and its score of whatever is found by any. */
+interface Part {
+  name: PartName
+  found: Match[]
+  /** 0..1, or `undefined` for what does not match. */
+  scoreOf(match: Match): number | undefined
 }
 
-/** How many of the wanted tags an entry carries, 0..1. */
-const share = (wanted: readonly string[], tags: readonly string[]): number =>
-  wanted.filter((tag) => tags.includes(tag)).length / wanted.length
+/** All that any part has found, best first. */
+function rank(parts: readonly Part[], weights: Record<PartName, number>): PatternMatch[] {
+  const all = new Map(parts.flatMap(({ found }) => found.map((match) => [match.key, match])))
+  const whole = parts.reduce((sum, { name }) => sum + weights[name], 0)
+  return [...all.values()]
+    .map((match): PatternMatch => {
+      const { key, value, metadata, mode } = match
+      const matchedBy: PatternMatch['matchedBy'] = {}
+      let score = 0
+      for (const { name, scoreOf } of parts) {
+        const ofPart = scoreOf(match)
+        if (ofPart === undefined) continue
+        matchedBy[name] = ofPart
+        score += ofPart * weights[name]
+      }
+      // Parts that weigh nothing tell none of the patterns from another.
+      return { key, value, metadata, mode, score: whole > 0 ? score / whole : 0, matchedBy }
+    })
+    .sort((a, b) => b.score - a.score || b.metadata.updatedAt - a.metadata.updatedAt)
+}
+
+/** Of patterns in their order, the first so many that match each part. */
+function bestOfEach(parts: readonly Part[], patterns: PatternMatch[], limit: number): PatternMatch[] {
+  const best = new Set(
+    parts.flatMap(({ name }) =>
+      patterns.filter(({ matchedBy }) => matchedBy[name] !== undefined).slice(0, limit),
+    ),
+  )
+  return patterns.filter((pattern) => best.has(pattern))
+}
+
+/** How many of the wanted tags an entry carries, 0..1, or `undefined` for none. */
+const share = (wanted: readonly string[], tags: readonly string[]): number | undefined =>
+  wanted.filter((tag) => tags.includes(tag)).length / wanted.length || undefined
