@@ -12,6 +12,7 @@ export { type Comparison, everything, type Filter } from './filter/filter.ts'
 export { type FilterSubject, matchesFilter } from './filter/matches-filter.ts'
 export { parseFilter } from './filter/parse-filter.ts'
 export {
+  checkMemoryOptions,
   createMemoryManager,
   type MemoryManagerOptions,
   type MemoryPolicies,

@@ -1,6 +1,6 @@
 import { resolve, sep } from 'node:path'
 import {
-  createInMemoryStore,
+  checkMemoryOptions,
   createMemoryManager,
   type Embedder,
   MemoryError,
@@ -108,24 +108,6 @@ function checkSettings({ ranking = {}, onNotice, lockTimeoutMs }: FileStoreSetti
     if (!Number.isFinite(weight)) refuse(`ranking is of weights that are numbers, which ${name} is not`)
   }
 }
-
-/** Before a root is created for them: a memory in this process, of which nothing is kept, refuses what any would. */
-function checkMemoryOptions({ embedder, ...options }: Omit<MemoryManagerOptions, 'stores'>): void {
-  createMemoryManager({
-    ...options,
-    // As a copy: who closes an embedder is told by the number of memories that use it.
-    ...(embedder === undefined ? {} : { embedder: embedder && asDescribed(embedder) }),
-    stores: createInMemoryStore(),
-  })
-}
-
-const asDescribed = ({ embed, model, dimensions, maxTokens, maxBatch }: Embedder): Embedder => ({
-  embed,
-  model,
-  dimensions,
-  ...(maxTokens === undefined ? {} : { maxTokens }),
-  ...(maxBatch === undefined ? {} : { maxBatch }),
-})
 
 /** The real path of the root, which is created first if that was asked for. */
 function rootAt(fileSystem: FileSystem, path: string, create: boolean): string {

@@ -38,6 +38,7 @@ it('refuses a setting that is none before it creates the root', async () => {
 
 it.each([
   ['an option of no name', { onNotise: () => {} }, 'onNotise'],
+  ['stores of another kind', { stores: {} }, 'stores'],
   ['a clock that is none', { clock: 1 }, 'clock'],
   ['no embedder', { embedder: 'bge' }, 'embedder'],
   ['an embedder that is null', { embedder: null }, 'embedder'],

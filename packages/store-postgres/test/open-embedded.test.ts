@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import fs, { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import fs, { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,6 +50,24 @@ describe('an embedded database', () => {
     for (const folder of [file, join(file, 'below')]) {
       expect(await refusal(() => openPgliteMemory({ folder }))).toBe(MemoryErrorCode.UNAVAILABLE)
     }
+  })
+
+  it('makes no folder for a memory whose options are wrong', async () => {
+    const folder = join(temporaryFolder(), 'memory')
+    const embedder = { model: 'm', dimensions: 0, embed: async () => [] }
+    for (const options of [
+      { namespce: 'x' },
+      { stores: {} },
+      { redact: 'no' },
+      { embedder },
+      { textConfiguration: 5 },
+      { template: 'dump' },
+    ]) {
+      const open = () => openPgliteMemory({ folder, ...(options as object) })
+      expect(await refusal(open)).toBe(MemoryErrorCode.INVALID_INPUT)
+    }
+    expect(await refusal(() => openPglite({ foldr: folder } as object))).toBe(MemoryErrorCode.INVALID_INPUT)
+    expect(existsSync(folder)).toBe(false)
   })
 
   it('keeps what it acknowledged when its process is killed, and then opens again', async () => {

@@ -20,6 +20,35 @@ it.each([
   expect(inspect(error)).not.toContain('s3cret')
 })
 
+const wrongOptions: [object, string][] = [
+  [{ namespce: 'x' }, '"namespce"'],
+  [{ stores: {} }, '"stores"'],
+  [{ redact: 'no' }, 'options.redact'],
+  [{ embedder: { model: 'm', dimensions: 0, embed: async () => [] } }, 'options.embedder.dimensions'],
+  [{ encryptionKey: new Uint8Array(3) }, 'AES-256'],
+  [{ textConfiguration: 5 }, 'options.textConfiguration'],
+  [{ onNotice: 5 }, 'options.onNotice'],
+  [{ indexed: [{ table: 'foo', dimensions: 3 }] }, 'options.indexed'],
+  [{ indexed: 'units' }, 'options.indexed'],
+  [{ migrations: 'no' }, 'options.migrations'],
+  [{ connections: 0 }, 'options.connections'],
+  [{ timeoutMs: '5' }, 'timeoutMs'],
+]
+
+it.each(wrongOptions)('asks no server for a memory with the options %j', async (options, told) => {
+  // A server that is asked would not answer.
+  const url = 'postgres://postgres@127.0.0.1:1/none'
+  const wrong = { code: MemoryErrorCode.INVALID_INPUT, message: expect.stringContaining(told) }
+  await expect(openPostgresMemory({ url, ...options })).rejects.toMatchObject(wrong)
+})
+
+it('says of no options and of unknown ones that they are wrong', async () => {
+  const wrong = { code: MemoryErrorCode.INVALID_INPUT }
+  for (const options of [undefined, { url: 'postgres://127.0.0.1:1/none', conections: 3 }])
+    await expect(openPostgres(options as never)).rejects.toMatchObject(wrong)
+  await expect(openPostgresMemory(undefined as never)).rejects.toMatchObject(wrong)
+})
+
 describe.runIf(serverUrl)('a server', () => {
   it('is migrated once by processes that start together', async () => {
     const { url, drop } = await createServerDatabase()

@@ -28,6 +28,7 @@ import {
   cleanupOptionsSchema,
   clearFilterSchema,
   managerOptionsSchema,
+  memoryOptionsSchema,
   parseInput,
   parseKey,
   parseScope,
@@ -85,6 +86,16 @@ export interface MemoryPolicies {
 
 /** Default TTL of short-term memory, milliseconds. */
 export const shortTermTtl = 60 * 60 * 1000
+
+/**
+ * Checks the options of a memory before anything is opened for it.
+ *
+ * @throws MemoryError INVALID_INPUT as `createMemoryManager` does, and for `stores`
+ */
+export function checkMemoryOptions(options: Omit<MemoryManagerOptions, 'stores'>): void {
+  parseInput(memoryOptionsSchema, options, 'options')
+  if (options.encryptionKey) createSealer(options.encryptionKey)
+}
 
 /**
  * The front of every memory: validation, expiry instants, redaction and embedding, written once.

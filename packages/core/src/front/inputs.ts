@@ -107,12 +107,8 @@ const embedderSchema = z.pipe(
   }),
 )
 
-/**
- * Of `createMemoryManager`: an unknown option is probably misspelt, and to ignore it would hide that. Stores and keys
- * are checked where they are used.
- */
-export const managerOptionsSchema = z.strictObject({
-  stores: z.optional(z.unknown()),
+/** Of a memory that is opened with stores of its own. Keys are checked where they are used. */
+export const memoryOptionsSchema = z.strictObject({
   namespace: z.optional(keySchema),
   embedder: z.optional(embedderSchema),
   schemas: z.optional(valueSchemasSchema),
@@ -123,6 +119,12 @@ export const managerOptionsSchema = z.strictObject({
   cache: z.optional(withMethod('get', 'must be a cache, such as that of createMemoryCache')),
   clock: aFunction,
 })
+
+/**
+ * Of `createMemoryManager`: an unknown option is probably misspelt, and to ignore it would hide that. Stores are
+ * checked where they are used.
+ */
+export const managerOptionsSchema = z.extend(memoryOptionsSchema, { stores: z.optional(z.unknown()) })
 
 /** Most changes that one batch or atomic update may hold. */
 const maxBatchSize = 10_000

@@ -1,0 +1,54 @@
+import { checkMemoryOptions, invalidInput, type MemoryManagerOptions } from '@recall/core'
+import type { VectorColumn } from './search/vector-index.ts'
+
+interface ServerOptions {
+  connections?: number | undefined
+  migrations?: boolean | undefined
+  indexed?: readonly VectorColumn[] | undefined
+  onNotice?: ((notice: string) => void) | undefined
+}
+
+/**
+ * Checks the options of a server before it is asked for anything.
+ *
+ * @throws MemoryError INVALID_INPUT
+ */
+export function checkServerOptions(options: ServerOptions): void {
+  const { connections = 1, migrations = true, indexed = [], onNotice, ...others } = options
+  refuseUnknown(others)
+  if (!Number.isInteger(connections) || connections < 1)
+    refuse('connections', 'must be a whole number above 0')
+  if (typeof migrations !== 'boolean') refuse('migrations', 'must be true or false')
+  if (onNotice !== undefined && typeof onNotice !== 'function') refuse('onNotice', 'must be a function')
+  if (!Array.isArray(indexed) || !indexed.every(isColumn))
+    refuse('indexed', "must be a list of columns, such as { table: 'units', dimensions: 384 }")
+}
+
+/**
+ * Checks what a memory is opened with besides its database, before that is touched.
+ *
+ * @throws MemoryError INVALID_INPUT
+ */
+export function checkOptionsOfMemory(
+  textConfiguration: string | undefined,
+  options: Omit<MemoryManagerOptions, 'stores'>,
+): void {
+  if (textConfiguration !== undefined && typeof textConfiguration !== 'string')
+    refuse('textConfiguration', 'must be the name of a text search configuration')
+  checkMemoryOptions(options)
+}
+
+/** An unknown option is probably misspelt, and to ignore it would hide that. */
+export function refuseUnknown(others: object): void {
+  const [name] = Object.keys(others)
+  if (name !== undefined) refuse(name, 'is no option here')
+}
+
+export function refuse(option: string, message: string): never {
+  throw invalidInput('options', [{ path: [option], message }])
+}
+
+const isColumn = (given: Partial<VectorColumn> | null): boolean =>
+  (given?.table === 'units' || given?.table === 'memories') &&
+  Number.isInteger(given.dimensions) &&
+  Number(given.dimensions) > 0
