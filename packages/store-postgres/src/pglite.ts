@@ -15,6 +15,7 @@ import {
 } from '@recall/core'
 import { createFolder, errorCode } from '@recall/core/process'
 import { drizzle } from 'drizzle-orm/pglite'
+import { checkOptionsOfMemory, refuse, refuseUnknown } from './check-options.ts'
 import { dataIn, holdsData, makeData, onlyMe } from './engines/data-folder.ts'
 import type { Database } from './engines/database.ts'
 import { createEngine, type Engine } from './engines/embedded-engine.ts'
@@ -52,7 +53,11 @@ export const isPgliteFolder = (folder: string): boolean => holdsData(dataIn(fold
  * @throws MemoryError CONFLICT when a living process has the folder open, CORRUPTION when Postgres does not start with
  * what is there, UNAVAILABLE when it cannot be made or used, INVALID_INPUT when it is no path, or the template no dump
  */
-export async function openPglite({ folder, template }: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
+export async function openPglite(options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
+  const { folder, template, ...others } = options
+  refuseUnknown(others)
+  if (template !== undefined && typeof template?.arrayBuffer !== 'function')
+    refuse('template', 'must be a dump, as a Blob')
   if (folder === undefined) return start(await createEngine(optionsOf(template), undefined))
   try {
     return await openFolder(placeOf(folder), template)
@@ -132,12 +137,17 @@ export type PgliteMemoryOptions<Schemas extends ValueSchemas = ValueSchemas> = E
   Pick<PostgresStoreOptions, 'textConfiguration'> &
   Omit<MemoryManagerOptions<Schemas>, 'stores'>
 
-/** Opens a memory on a Postgres inside this process. */
+/**
+ * Opens a memory on a Postgres inside this process.
+ *
+ * @throws MemoryError as `openPglite` does; INVALID_INPUT before a folder or a database is made
+ */
 export async function openPgliteMemory<Schemas extends ValueSchemas = Record<never, never>>(
   options: PgliteMemoryOptions<Schemas> = {},
 ): Promise<MemoryManager<TypesOf<Schemas>>> {
   const { folder, template, textConfiguration, ...memory } = options
-  const { database, close } = await openPglite(options)
+  checkOptionsOfMemory(textConfiguration, memory)
+  const { database, close } = await openPglite({ folder, template })
   try {
     await keepTextConfiguration(database, textConfiguration ?? null)
     if (memory.embedder) {

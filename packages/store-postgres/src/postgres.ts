@@ -10,6 +10,7 @@ import {
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import { parse } from 'postgres-array'
+import { checkOptionsOfMemory, checkServerOptions } from './check-options.ts'
 import type { Database } from './engines/database.ts'
 import { asMemoryErrors } from './engines/postgres-errors.ts'
 import { keepTextConfiguration } from './engines/text-configuration.ts'
@@ -45,13 +46,14 @@ const defaultTimeoutMs = 10_000
  * Opens a pool of connections to a server.
  *
  * @throws MemoryError UNAVAILABLE when tables or indexes have to be made and the server cannot be reached, NOT_SUPPORTED
- * when they have to be made and cannot be there, INVALID_INPUT when `url`, `connections` or `timeoutMs` is not valid
+ * when they have to be made and cannot be there, INVALID_INPUT when an option is not valid or unknown
  */
 export async function openPostgres(options: PostgresOptions): Promise<OpenDatabase> {
-  const { url, connections = 10, migrations = true, indexed = [], onNotice } = options
-  const timeoutMs = timeLimit(options.timeoutMs ?? defaultTimeoutMs)
-  if (!Number.isInteger(connections) || connections < 1)
-    throw new MemoryError('connections is a whole number above 0', MemoryErrorCode.INVALID_INPUT)
+  // A program without types may give none.
+  const { url, timeoutMs: limit = defaultTimeoutMs, ...server } = options ?? ({} as PostgresOptions)
+  checkServerOptions(server)
+  const { connections = 10, migrations = true, indexed = [], onNotice } = server
+  const timeoutMs = timeLimit(limit)
   const settings = {
     connect_timeout: connectTimeoutSeconds,
     onnotice: (notice: postgres.Notice) => onNotice?.(String(notice.message)),
@@ -145,15 +147,28 @@ export type PostgresMemoryOptions<Schemas extends ValueSchemas = ValueSchemas> =
   Pick<PostgresStoreOptions, 'textConfiguration'> &
   Omit<MemoryManagerOptions<Schemas>, 'stores'>
 
-/** Opens a memory on a Postgres server with pgvector. */
+/**
+ * Opens a memory on a Postgres server with pgvector.
+ *
+ * @throws MemoryError as `openPostgres` does; INVALID_INPUT before the server is asked for anything
+ */
 export async function openPostgresMemory<Schemas extends ValueSchemas = Record<never, never>>(
   options: PostgresMemoryOptions<Schemas>,
 ): Promise<MemoryManager<TypesOf<Schemas>>> {
-  const { url, connections, migrations, onNotice, indexed = [], textConfiguration, ...rest } = options
+  const given = options ?? ({} as PostgresMemoryOptions<Schemas>)
+  const { url, connections, migrations, onNotice, indexed, textConfiguration, ...rest } = given
   const { timeoutMs = defaultTimeoutMs, ...memory } = rest
+  const server = { connections, migrations, onNotice, indexed }
+  checkServerOptions(server)
+  checkOptionsOfMemory(textConfiguration, memory)
   const { embedder } = memory
   const units: VectorColumn[] = embedder ? [{ table: 'units', dimensions: embedder.dimensions }] : []
-  const { database, close } = await openPostgres({ ...options, indexed: [...units, ...indexed] })
+  const { database, close } = await openPostgres({
+    url,
+    timeoutMs,
+    ...server,
+    indexed: [...units, ...(indexed ?? [])],
+  })
   try {
     await keepTextConfiguration(database, textConfiguration ?? null)
     return createMemoryManager({

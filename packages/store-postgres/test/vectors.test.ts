@@ -104,6 +104,23 @@ describe.each(engines)('%s', (name, open) => {
     expect((await ask(5)).map(({ entry }) => entry.key)).toEqual(['stays'])
   })
 
+  it('tells of another model also behind vectors of another length', async () => {
+    await emptyTables(engine.database)
+    const store = createPostgresStore(engine.database)
+    const { namespace, scope } = plainEntry('')
+    const page = { sortBy: 'relevance', sortOrder: 'desc', minScore: 0, limit: 5, offset: 0 } as const
+    const ask = () =>
+      store.find({ namespace, scope, ...page, embedding: { model: 'new', vector: [1, 0] }, now: 1 })
+    const put = (key: string, model: string, vector: number[]) =>
+      store.put(plainEntry(key, { embedding: { model, vector } }), { overwrite: true, now: 1 })
+    await put('short', 'new', [1])
+    await expect(ask()).rejects.toMatchObject({ code: MemoryErrorCode.INVALID_INPUT })
+    await put('fitting', 'new', [1, 0])
+    expect((await ask()).map(({ entry }) => entry.key)).toEqual(['fitting'])
+    await put('long', 'old', [1, 0, 0])
+    await expect(ask()).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+  })
+
   it('refuses another model until everything was embedded again, in use and after an interruption', async () => {
     await emptyTables(engine.database)
     const stores = createPostgresStore(engine.database)

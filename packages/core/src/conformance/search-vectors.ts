@@ -84,7 +84,7 @@ export const searchVectors: Theme = {
     }),
 
     law(
-      'A vector of the wrong length is refused, never compared, whichever entries it is to find.',
+      'A vector of a length that none of its scope has is refused, never compared, whichever entries it is to find.',
       async ({ memory }) => {
         if (!memory.capabilities['long-term'].semantic) {
           await refused('NOT_SUPPORTED', () => memory.search('long-term', { embedding: [1] }))
@@ -93,6 +93,26 @@ export const searchVectors: Theme = {
         await memory.write('long-term', 'east', 1, { embedding: [1, 0] })
         for (const tags of [[], ['other']])
           await refused('INVALID_INPUT', () => memory.search('long-term', { embedding: [1, 0, 0], tags }))
+      },
+    ),
+
+    law(
+      'An entry whose vector has another length is not found by a vector, and hides no other.',
+      async ({ memory }) => {
+        if (!memory.capabilities['long-term'].semantic) {
+          await refused('NOT_SUPPORTED', () => memory.search('long-term', { embedding: [1, 0, 0] }))
+          return
+        }
+        const write = (key: string, embedding: number[]) =>
+          memory.write('long-term', key, `the entry ${key}`, { embedding, tags: [key] })
+        await write('east', [1, 0])
+        await write('north', [0, 1])
+        await write('odd', [1, 0, 0])
+        expect(await keysFound(memory, 'long-term', { embedding: [1, 0] })).toEqual(['east', 'north'])
+        expect(await keysFound(memory, 'long-term', { embedding: [1, 0, 0] })).toEqual(['odd'])
+        expect(await keysFound(memory, 'long-term', { embedding: [1, 0], tags: ['odd'] })).toEqual([])
+        expect(await keysFound(memory, 'long-term', { embedding: [1, 0], text: 'odd' })).toContain('odd')
+        await refused('INVALID_INPUT', () => memory.search('long-term', { embedding: [1] }))
       },
     ),
 

@@ -193,7 +193,7 @@ function embeddingOf(model: string, vectors: readonly ArrayLike<number>[]): Entr
 
 const noOptions: WriteOptions = {}
 
-/** One vector of another length would make every search of the scope fail. */
+/** A vector of another length would be found by no text. */
 function checkLength(
   vector: readonly number[],
   { model, dimensions }: Embedder,

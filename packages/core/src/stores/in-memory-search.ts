@@ -62,7 +62,7 @@ export function takenPlaceAt({
   return typeof date === 'string' ? date : createdAt
 }
 
-/** Every candidate that matches the text or the embedding of a query, unordered. Their vectors passed `checkModel`. */
+/** Every candidate that matches the text or the embedding of a query, unordered. Their vectors passed `checkVectors`. */
 export function searchEntries(candidates: readonly Searchable[], query: StoreQuery): Found[] {
   const { text, embedding } = query
   if (text === undefined && !embedding) {
@@ -71,7 +71,8 @@ export function searchEntries(candidates: readonly Searchable[], query: StoreQue
   if (text === undefined) return byVector(candidates, query)
   const terms = queryTerms(text)
   const ranked = rank(candidates, terms, query)
-  const mode = embedding && candidates.some(({ entry }) => entry.embedding) ? 'hybrid' : 'lexical'
+  const mode =
+    embedding && candidates.some(({ entry }) => isComparable(entry, embedding)) ? 'hybrid' : 'lexical'
   const byEntry = new Map<Searchable, RankedUnit<Searchable>[]>()
   for (const unit of ranked) {
     const known = byEntry.get(unit.document)
@@ -108,7 +109,7 @@ function rank(
   const strengths = bm25(terms, collection, rarities)
   const coverage = coverageBy(terms, rarities)
   const evidence = all.map(({ document, own, unit }, i): UnitEvidence<Searchable> => {
-    const vector = embedding && vectorOf(document.entry, unit)
+    const vector = embedding && vectorOf(document.entry, unit, embedding)
     return {
       document,
       unit,
@@ -173,7 +174,7 @@ function byVector(candidates: readonly Searchable[], { embedding }: StoreQuery):
   if (!embedding) return []
   return candidates.flatMap(({ entry, units }) => {
     const similarities = units.flatMap((_, unit) => {
-      const vector = vectorOf(entry, unit)
+      const vector = vectorOf(entry, unit, embedding)
       return vector ? cosineSimilarity(vector, embedding.vector) : []
     })
     if (similarities.length === 0) return []
@@ -182,32 +183,36 @@ function byVector(candidates: readonly Searchable[], { embedding }: StoreQuery):
   })
 }
 
-/** The vector of a unit, or the entry's only vector, which stands for every unit. */
-const vectorOf = ({ embedding }: Entry, unit: number): readonly number[] | undefined =>
-  embedding?.units?.[unit] ?? embedding?.vector
+type Asked = NonNullable<StoreQuery['embedding']>
+
+/** The comparable vector of a unit, or the entry's only vector, which stands for every unit. */
+const vectorOf = (entry: Entry, unit: number, asked: Asked): readonly number[] | undefined =>
+  isComparable(entry, asked) ? (entry.embedding?.units?.[unit] ?? entry.embedding?.vector) : undefined
+
+const isComparable = ({ embedding }: Entry, { vector }: Asked): boolean =>
+  embedding?.vector.length === vector.length
 
 /**
- * Refuses a query whose vector cannot be compared with that of an entry.
+ * Refuses a query whose vector cannot be compared with those of the entries.
  *
- * @throws MemoryError CONFLICT for another model, INVALID_INPUT for another length
+ * @throws MemoryError CONFLICT when one of them is of another model, INVALID_INPUT when all are of another length
  */
-export function checkModel(
-  { key, scope, embedding }: Entry,
-  asked: NonNullable<StoreQuery['embedding']>,
-): void {
-  if (!embedding) return
-  if (asked.model !== null && embedding.model !== asked.model) {
+export function checkVectors(entries: readonly Entry[], asked: Asked): void {
+  const first = entries.find(({ embedding }) => embedding)
+  if (!first?.embedding) return
+  const { model, vector } = asked
+  const other = entries.find(({ embedding }) => model !== null && embedding && embedding.model !== model)
+  if (other) {
     throw new MemoryError(
-      `'${key}' was embedded with ${embedding.model}, the query with ${asked.model}: write the entries anew, all with one model`,
+      `'${other.key}' was embedded with ${other.embedding?.model}, the query with ${model}: write the entries anew, all with one model`,
       MemoryErrorCode.CONFLICT,
-      { scope, key },
+      { scope: other.scope, key: other.key },
     )
   }
-  if (embedding.vector.length !== asked.vector.length) {
-    throw new MemoryError(
-      `the query vector has ${asked.vector.length} dimensions, that of '${key}' has ${embedding.vector.length}: give all entries of a scope vectors of one length`,
-      MemoryErrorCode.INVALID_INPUT,
-      { scope, key },
-    )
-  }
+  if (entries.some((entry) => isComparable(entry, asked))) return
+  throw new MemoryError(
+    `the query vector has ${vector.length} dimensions, that of '${first.key}' has ${first.embedding.vector.length}, and none has as many as the query: give all entries of a scope vectors of one length`,
+    MemoryErrorCode.INVALID_INPUT,
+    { scope: first.scope, key: first.key },
+  )
 }

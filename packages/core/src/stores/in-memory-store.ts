@@ -6,7 +6,7 @@ import { alreadyExists, changedUnderneath, writtenSinceArchived } from './confli
 import { entryMetadata } from './entry-metadata.ts'
 import { isExpired, slidExpiry } from './expiry.ts'
 import { byOrder } from './found-order.ts'
-import { checkModel, type Searchable, searchable, searchEntries } from './in-memory-search.ts'
+import { checkVectors, type Searchable, searchable, searchEntries } from './in-memory-search.ts'
 
 export interface InMemoryStoreOptions {
   /** Whether old episodes can be archived. Default true. */
@@ -97,7 +97,11 @@ function createShelves(isArchive: boolean) {
 
     async find(query) {
       const living = [...shelf(query).values()].filter(({ entry }) => !isExpired(entry, query.now))
-      if (query.embedding) for (const { entry } of living) checkModel(entry, query.embedding)
+      if (query.embedding)
+        checkVectors(
+          living.map(({ entry }) => entry),
+          query.embedding,
+        )
       const candidates = living.filter(
         ({ entry }) =>
           (query.tags ?? []).every((tag) => entry.tags.includes(tag)) &&

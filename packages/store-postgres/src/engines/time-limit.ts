@@ -10,6 +10,6 @@ const longest = 2 ** 31 - 1
  * @throws MemoryError INVALID_INPUT for what is no number above 0
  */
 export function timeLimit(timeoutMs: number): number {
-  if (timeoutMs > 0) return Math.min(Math.ceil(timeoutMs), longest)
+  if (typeof timeoutMs === 'number' && timeoutMs > 0) return Math.min(Math.ceil(timeoutMs), longest)
   throw new MemoryError('timeoutMs is a number of milliseconds, above 0', MemoryErrorCode.INVALID_INPUT)
 }

@@ -22,7 +22,7 @@ import { searchTerms } from '../entries/words.ts'
 import { entries } from '../schema/entries.ts'
 import { type Candidate, untilEnough } from './candidates.ts'
 import { coverageOf } from './coverage.ts'
-import { checkModel, matchMeaning, type NearMatches } from './match-meaning.ts'
+import { checkVectors, matchMeaning, type NearMatches } from './match-meaning.ts'
 import { matchWords } from './match-words.ts'
 import { nearest, rankMatches, type WordMatches } from './rank-matches.ts'
 import { corrected } from './typos.ts'
@@ -43,7 +43,7 @@ export async function findEntries(
   const eligible = isEligible(query, shelf)
   if (text === undefined && !embedding) return listEntries(database, query, shelf, eligible)
   const terms = meant ?? (await termsOf(database, text ?? '', shelf))
-  if (embedding) await checkModel(database, query, shelf, embedding)
+  if (embedding) await checkVectors(database, query, shelf, embedding)
   const look = async (asked: StoreQuery): Promise<{ found: Candidate[]; holdsWord: boolean }> => {
     const [words, meaning] = await Promise.all([
       text === undefined ? undefined : findWords(database, asked, shelf, eligible, terms),

@@ -182,9 +182,9 @@ const sampleSize = 2000
 /**
  * Refuses a query whose vector cannot be compared with the stored ones.
  *
- * @throws MemoryError CONFLICT for another model, INVALID_INPUT for another length
+ * @throws MemoryError CONFLICT when one of them is of another model, INVALID_INPUT when all are of another length
  */
-export async function checkModel(
+export async function checkVectors(
   database: Database,
   query: StoreQuery,
   shelf: Shelf,
@@ -192,28 +192,36 @@ export async function checkModel(
 ): Promise<void> {
   const length = sql`${entries.dimensions}`
   const stored = sql`${entries.embeddingModel}`
-  // The index serves two ranges, but not an inequality.
-  const otherModel =
-    model === null ? sql`false` : sql`(${stored} < ${model}::text or ${stored} > ${model}::text)`
-  const [other] = await rowsOf<{ key: string; model: string; dimensions: number }>(
-    database,
-    sql`
-      select ${entries.key} as key, ${stored} as model, ${length} as dimensions from ${entries}
-      where ${inPlace(query, shelf)} and ${stored} is not null and ${isLive(query.now)}
-        and (${length} < ${vector.length} or ${length} > ${vector.length}
-          or (${length} = ${vector.length} and ${otherModel}))
-      limit 1`,
-  )
-  if (!other) return
-  if (model !== null && other.model !== model) {
-    throw new MemoryError(
-      `the memory was embedded with ${other.model}, the query with ${model}: move it with 'reembed' of @recall/store-postgres, or write its entries anew`,
-      MemoryErrorCode.CONFLICT,
-      { scope: query.scope },
+  const findOne = async (condition: SQL) => {
+    const [row] = await rowsOf<{ key: string; model: string; dimensions: number }>(
+      database,
+      sql`
+        select ${entries.key} as key, ${stored} as model, ${length} as dimensions from ${entries}
+        where ${inPlace(query, shelf)} and ${stored} is not null and ${isLive(query.now)} and ${condition}
+        limit 1`,
     )
+    return row
   }
+  // The index serves two ranges, but not an inequality.
+  const isOtherLength = sql`(${length} < ${vector.length} or ${length} > ${vector.length})`
+  const isLength = sql`${length} = ${vector.length}`
+  const isOtherModel =
+    model === null ? sql`false` : sql`(${stored} < ${model}::text or ${stored} > ${model}::text)`
+  const other = await findOne(sql`(${isOtherLength} or (${isLength} and ${isOtherModel}))`)
+  if (!other) return
+  if (model !== null) {
+    const foreign = other.model === model ? await findOne(isOtherModel) : other
+    if (foreign) {
+      throw new MemoryError(
+        `the memory was embedded with ${foreign.model}, the query with ${model}: move it with 'reembed' of @recall/store-postgres, or write its entries anew`,
+        MemoryErrorCode.CONFLICT,
+        { scope: query.scope },
+      )
+    }
+  }
+  if (await findOne(isLength)) return
   throw new MemoryError(
-    `the query vector has ${vector.length} dimensions, that of '${other.key}' has ${other.dimensions}: give all entries of a scope vectors of one length`,
+    `the query vector has ${vector.length} dimensions, that of '${other.key}' has ${other.dimensions}, and none has as many as the query: give all entries of a scope vectors of one length`,
     MemoryErrorCode.INVALID_INPUT,
     { scope: query.scope, key: other.key },
   )
