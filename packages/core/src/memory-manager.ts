@@ -164,7 +164,7 @@ export interface WriteOptions {
   /** What to find the value by, instead of its own strings. */
   text?: string
   /** A vector of the value made by the caller, of at most 16,000 numbers; needs a store that keeps vectors. */
-  embedding?: readonly number[]
+  embedding?: readonly number[] | Float32Array
 }
 
 export interface ReadOptions {
@@ -215,8 +215,8 @@ export interface SearchQuery {
   text?: string
   /** Conditions on the value's members and on metadata; see `parseFilter` for the language. */
   filters?: Record<string, unknown>
-  /** A vector to be near to, of at most 16,000 numbers. */
-  embedding?: readonly number[]
+  /** A vector to be near to, of at most 16,000 numbers. Only entries with vectors of its length are found by it. */
+  embedding?: readonly number[] | Float32Array
   /** Tags that an entry must all carry. */
   tags?: readonly string[]
 }

@@ -326,6 +326,22 @@ describe('createMemoryManager', () => {
     expect([await found('puppy'), await found('vehicle')]).toEqual(['the hound', 'an engine'])
   })
 
+  it('takes a vector as models give it, in a write, a batch and a search', async () => {
+    const memory = createMemoryManager({ stores: createInMemoryStore() })
+    const embedding = new Float32Array([1, 0])
+    const options = { embedding }
+    await memory.write('long-term', 'east', 1, options)
+    await memory.batchWrite('long-term', [{ key: 'south', value: 1, options: { embedding: [0, -1] } }])
+    await memory.atomicUpdate('long-term', [{ operation: 'set', key: 'also', value: 1, options }])
+    const found = await memory.search('long-term', { embedding }, { minScore: 0.9 })
+    expect(found.map(({ key }) => key).sort()).toEqual(['also', 'east'])
+    for (const wrong of [new Float32Array(), new Float32Array([Number.NaN]), new BigInt64Array(2)])
+      await expect(memory.search('long-term', { embedding: wrong as Float32Array })).rejects.toMatchObject({
+        code: MemoryErrorCode.INVALID_INPUT,
+        message: expect.stringContaining('query.embedding'),
+      })
+  })
+
   it('refuses a vector of its own that has another length than those of its embedder', async () => {
     const memory = createMemoryManager({ stores: createInMemoryStore(), embedder: createConceptEmbedder() })
     const write = memory.write('long-term', 'car', 'a car', { embedding: [1, 0, 0] })

@@ -195,7 +195,7 @@ const noOptions: WriteOptions = {}
 
 /** A vector of another length would be found by no text. */
 function checkLength(
-  vector: readonly number[],
+  vector: ArrayLike<number>,
   { model, dimensions }: Embedder,
   { scope, key }: Address,
 ): void {

@@ -39,7 +39,11 @@ const timestamp = z.number().check(z.nonnegative())
 const version = z.number()
 /** What Postgres keeps. */
 const maxDimensions = 16_000
-const vector = z.array(z.number()).check(z.minLength(1), z.maxLength(maxDimensions))
+/** Models give their vectors as typed arrays. */
+const vector = z.pipe(
+  z.transform((given: unknown) => (ArrayBuffer.isView(given) ? Array.from(given as Float32Array) : given)),
+  z.array(z.number()).check(z.minLength(1), z.maxLength(maxDimensions)),
+)
 const positive = z.number().check(z.positive('must be above 0'))
 /** Milliseconds, about three thousand years: keeps every expiry within the range of a `Date`. */
 const longestTtl = 1e14

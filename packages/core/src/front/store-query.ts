@@ -23,7 +23,7 @@ export async function toStoreQuery(
   const filter = besideEnvelopes(parseFilter(query.filters))
   const text = query.text?.trim() ? query.text : undefined
   const embedding = query.embedding
-    ? { model: null, vector: query.embedding }
+    ? { model: null, vector: Array.from(query.embedding) }
     : await embeddingOf(store, text, embedder)
   return {
     ...place,

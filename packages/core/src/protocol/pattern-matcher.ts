@@ -34,7 +34,7 @@ export interface PatternMatch<T = unknown> {
 
 export interface PatternMatcherOptions {
   /** Embeds descriptions, for a memory without an embedder of its own. */
-  embed?: (text: string) => Promise<number[]>
+  embed?: (text: string) => Promise<readonly number[] | Float32Array>
   /** Shares of the parts in the score, each 0 or more and not all 0. Default `patternWeights`. */
   weights?: Record<keyof PatternMatch['matchedBy'], number>
   /** Most matches of each part. Default 10. */
