@@ -41,6 +41,11 @@ export interface OpenDatabase {
 
 const connectTimeoutSeconds = 5
 const defaultTimeoutMs = 10_000
+/**
+ * An open connection keeps its process alive. Who leaves a memory open shall not wait for ever; who comes back later
+ * waits some 6 ms for a new one.
+ */
+const idleMemorySeconds = 5
 
 /**
  * Opens a pool of connections to a server.
@@ -48,7 +53,10 @@ const defaultTimeoutMs = 10_000
  * @throws MemoryError UNAVAILABLE when tables or indexes have to be made and the server cannot be reached, NOT_SUPPORTED
  * when they have to be made and cannot be there, INVALID_INPUT when an option is not valid or unknown
  */
-export async function openPostgres(options: PostgresOptions): Promise<OpenDatabase> {
+export const openPostgres = (options: PostgresOptions): Promise<OpenDatabase> => openPool(options)
+
+/** @param idleSeconds how long a connection stays open that nobody uses. Default: for ever */
+async function openPool(options: PostgresOptions, idleSeconds?: number): Promise<OpenDatabase> {
   // A program without types may give none.
   const { url, timeoutMs: limit = defaultTimeoutMs, ...server } = options ?? ({} as PostgresOptions)
   checkServerOptions(server)
@@ -75,6 +83,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenDataba
     ...settings,
     max: connections,
     keep_alive: 30,
+    ...(idleSeconds === undefined ? {} : { idle_timeout: idleSeconds }),
     connection: {
       application_name: 'recall',
       statement_timeout: timeoutMs,
@@ -163,12 +172,10 @@ export async function openPostgresMemory<Schemas extends ValueSchemas = Record<n
   checkOptionsOfMemory(textConfiguration, memory)
   const { embedder } = memory
   const units: VectorColumn[] = embedder ? [{ table: 'units', dimensions: embedder.dimensions }] : []
-  const { database, close } = await openPostgres({
-    url,
-    timeoutMs,
-    ...server,
-    indexed: [...units, ...(indexed ?? [])],
-  })
+  const { database, close } = await openPool(
+    { url, timeoutMs, ...server, indexed: [...units, ...(indexed ?? [])] },
+    idleMemorySeconds,
+  )
   try {
     await keepTextConfiguration(database, textConfiguration ?? null)
     return createMemoryManager({

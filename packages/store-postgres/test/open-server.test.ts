@@ -1,3 +1,6 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { type Embedder, isMemoryError, MemoryErrorCode } from '@recall/core'
 import { sql } from 'drizzle-orm'
@@ -218,6 +221,18 @@ describe.runIf(serverUrl)('a server', () => {
     }
     await close()
   })
+
+  it('lets a process end that leaves a memory open', async () => {
+    const { url, drop } = await createServerDatabase()
+    const script = fileURLToPath(new URL('./left-open-child.ts', import.meta.url))
+    const child = fork(script, [url], { execArgv: ['--import', 'tsx', '-C', '@recall/source'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    expect(await once(child, 'exit')).toEqual([0, null])
+    const memory = await openPostgresMemory({ url })
+    expect(await memory.read('long-term', 'key')).toBe('value')
+    await memory.close()
+    await drop()
+  }, 60_000)
 
   it('tells nothing of a memory in an error', async () => {
     const { url, drop } = await createServerDatabase()
