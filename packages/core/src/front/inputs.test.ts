@@ -56,6 +56,12 @@ it('names an option that does not exist', () => {
   )
 })
 
+it('asks for a list where an instance of a class is given for one', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  await expect(memory.batchRead('working', new Set(['key']) as never)).rejects.toThrow('keys: must be a list')
+  await expect(memory.search('working', new Map() as never)).rejects.toThrow('query: must be a plain object')
+})
+
 it('gives back what is right', () => {
   const given = { ttl: Number.POSITIVE_INFINITY, tags: ['a'], overwrite: false }
   expect(parseInput(writeOptionsSchema, given, 'options')).toEqual(given)

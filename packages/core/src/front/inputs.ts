@@ -325,7 +325,10 @@ export function checkAddress({ namespace, scope, key }: Address): void {
 /** @throws MemoryError INVALID_INPUT with every problem and its path */
 export function parseInput<T>(schema: z.ZodMiniType<T>, input: unknown, name: string): T {
   // A date, a map or a promise has no members: taken for a filter, it would be one that everything passes.
-  if (isInstance(input)) throw invalidInput(name, [{ path: [], message: 'must be a plain object' }])
+  if (isInstance(input)) {
+    const wanted = schema._zod.def.type === 'array' ? 'a list' : 'a plain object'
+    throw invalidInput(name, [{ path: [], message: `must be ${wanted}` }])
+  }
   const result = schema.safeParse(input, { error: english })
   if (result.success) return result.data
   throw invalidInput(name, result.error.issues)
