@@ -38,6 +38,12 @@ describe('toJsonValue', () => {
     expect(() => toJsonValue({ at: new Date(0) })).toThrow('value.at is a Date: give its toISOString()')
   })
 
+  it('says where what holds itself begins, and not how it goes on', () => {
+    const value: Record<string, unknown> = { list: [] }
+    value.list = [value]
+    expect(() => toJsonValue(value)).toThrow(/cannot be kept: value\.list\[0\]\.list\[0\]\.list…$/)
+  })
+
   it('leaves out members that are undefined', () => {
     expect(Object.keys(toJsonValue({ a: 1, b: undefined }) as object)).toEqual(['a'])
   })

@@ -24,18 +24,20 @@ export function isJsonObject(value: unknown): value is JsonObject {
  * @throws TypeError naming the path, for example `value.at is a Date: give its toISOString(), or its getTime() for a
  * time in metadata`
  */
-export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValue {
+export function toJsonValue(value: unknown, path = 'value', depth = 0, near = path): JsonValue {
   if (depth > maxJsonDepth)
     throw new TypeError(
-      `what is nested deeper than ${maxJsonDepth} levels, or holds itself, cannot be kept: ${path}`,
+      `what is nested deeper than ${maxJsonDepth} levels, or holds itself, cannot be kept: ${near}…`,
     )
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new TypeError(`${path} is ${value}, which JSON cannot hold`)
     return Object.is(value, -0) ? 0 : value
   }
-  if (Array.isArray(value)) return toJsonArray(value, path, depth)
-  if (isJsonObject(value)) return toJsonObject(value, path, depth)
+  // Of what is too deep the first steps tell enough, and of what holds itself they all are the same.
+  const told = depth <= stepsTold ? path : near
+  if (Array.isArray(value)) return toJsonArray(value, path, depth, told)
+  if (isJsonObject(value)) return toJsonObject(value, path, depth, told)
   if (value instanceof Date)
     throw new TypeError(`${path} is a Date: give its toISOString(), or its getTime() for a time in metadata`)
   throw new TypeError(`${path} is ${describe(value)}, which JSON cannot hold`)
@@ -44,22 +46,28 @@ export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValu
 /** Most values within another hold no more, and need no path: to name it for each costs more than all else. */
 const isLeaf = (inner: unknown, depth: number): inner is JsonValue => depth < maxJsonDepth && isPlain(inner)
 
-function toJsonArray(list: readonly unknown[], path: string, depth: number): JsonValue[] {
+const stepsTold = 5
+
+function toJsonArray(list: readonly unknown[], path: string, depth: number, near: string): JsonValue[] {
   const copy: JsonValue[] = []
   // Other members are not looked for: to list the names of a long list's members costs more than to copy it.
   // By index, so that a hole of a sparse array is refused: JSON would turn it into null.
   for (let i = 0; i < list.length; i++) {
     const item = list[i]
-    copy.push(isLeaf(item, depth) ? item : toJsonValue(item, `${path}[${i}]`, depth + 1))
+    copy.push(isLeaf(item, depth) ? item : toJsonValue(item, `${path}[${i}]`, depth + 1, near))
   }
   return copy
 }
 
-function toJsonObject(object: object, path: string, depth: number): JsonObject {
+function toJsonObject(object: object, path: string, depth: number, near: string): JsonObject {
   const copy: JsonObject = {}
   for (const [key, member] of Object.entries(object) as [string, unknown][]) {
     if (member === undefined) continue
-    setMember(copy, key, isLeaf(member, depth) ? member : toJsonValue(member, `${path}.${key}`, depth + 1))
+    setMember(
+      copy,
+      key,
+      isLeaf(member, depth) ? member : toJsonValue(member, `${path}.${key}`, depth + 1, near),
+    )
   }
   return copy
 }
