@@ -23,9 +23,9 @@ export async function embedText(
     ])
     return [...(vector as Float32Array)]
   } catch (cause) {
-    if (refusesText(cause)) throw refused(cause)
+    if (refusesText(cause)) throw refused(cause, mode)
     throw new MemoryError(
-      'the embedding provider does not answer, and nothing was written: try again later',
+      `the embedding provider does not answer${nothingWritten(mode)}: try again later`,
       MemoryErrorCode.UNAVAILABLE,
       { cause, retryAfterMs: 5000 },
     )
@@ -34,12 +34,16 @@ export async function embedText(
   }
 }
 
-const refused = (cause: MemoryError): MemoryError =>
+const refused = (cause: MemoryError, mode: 'document' | 'query'): MemoryError =>
   new MemoryError(
-    'the embedding model of this hub refuses this text, and nothing was written: it may be too long for it, so say it in fewer words',
+    `the embedding model of this hub refuses this text${nothingWritten(mode)}: it may be too long for it, so say it in fewer words`,
     MemoryErrorCode.INVALID_INPUT,
     { cause },
   )
+
+/** Who only searches had nothing to write. */
+const nothingWritten = (mode: 'document' | 'query'): string =>
+  mode === 'document' ? ', and nothing was written' : ''
 
 const tooLate = (ms: number): MemoryError =>
   new MemoryError(
