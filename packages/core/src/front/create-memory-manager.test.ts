@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod/mini'
 import { createConceptEmbedder } from '../conformance/concept-embedder.ts'
@@ -108,6 +109,18 @@ describe('createMemoryManager', () => {
       ]
       await expect(memory.batchWrite('long-term', writes)).rejects.toMatchObject(wrong)
     }
+  })
+
+  it('says which key stands in a batch twice, unless that tells a secret', async () => {
+    const memory = createMemoryManager({ stores: createInMemoryStore() })
+    const twice = (key: string) => ['first', key, 'other', key].map((each) => ({ key: each, value: 1 }))
+    const told = expect.stringContaining("'again' stands in the batch more than once")
+    const wrong = { code: MemoryErrorCode.INVALID_INPUT, scope: 'working', key: 'again', message: told }
+    await expect(memory.batchWrite('working', twice('again'))).rejects.toMatchObject(wrong)
+    const secret = `ghp_${'a1B2'.repeat(9)}`
+    const error: unknown = await memory.batchWrite('working', twice(secret)).catch((error) => error)
+    expect(error).toMatchObject({ code: MemoryErrorCode.INVALID_INPUT })
+    expect(inspect(error)).not.toContain(secret)
   })
 
   it('keeps no notes of the window but text, so that whoever reads the window reads all of it', async () => {

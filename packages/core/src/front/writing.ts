@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { AtomicUpdate, BatchWrite, WriteOptions } from '../memory-manager.ts'
 import type { Address, Change, Entry, MemoryStore, Place } from '../memory-store.ts'
+import { withoutKnownSecrets } from '../redaction/redact.ts'
 import type { MemoryScope } from '../scope.ts'
 import { commitWithArchived } from '../stores/archive.ts'
 import type { Draft, EntryFactory } from './entry-factory.ts'
@@ -73,9 +74,7 @@ export function createWriting({ entries, withinQuota, clock }: WritingOptions): 
   ): Promise<void> => {
     const { scope } = place
     const now = clock()
-    if (new Set(updates.map(({ key }) => key)).size < updates.length) {
-      throw new MemoryError('a key may stand only once in a batch', MemoryErrorCode.INVALID_INPUT, { scope })
-    }
+    refuseRepeated(updates, scope)
     const changes = await toChanges(store, place, updates, now)
     const puts = changes.flatMap((change) => ('put' in change ? change.put : []))
     const removed = changes.flatMap((change) => ('put' in change ? [] : change.remove))
@@ -108,4 +107,22 @@ export function createWriting({ entries, withinQuota, clock }: WritingOptions): 
       return withinQuota[address.scope]([entry], [], () => cold.restore(address, clock()))
     },
   }
+}
+
+function refuseRepeated(updates: readonly AtomicUpdate[], scope: MemoryScope): void {
+  const seen = new Set<string>()
+  for (const { key } of updates) {
+    if (seen.has(key)) throw repeated(key, scope)
+    seen.add(key)
+  }
+}
+
+function repeated(key: string, scope: MemoryScope): MemoryError {
+  // Nobody has looked yet whether the key holds a secret.
+  const told = withoutKnownSecrets(key)
+  return new MemoryError(
+    `'${told}' stands in the batch more than once, and a key may only once: give the last of its values alone`,
+    MemoryErrorCode.INVALID_INPUT,
+    { scope, ...(told === key ? { key } : {}) },
+  )
 }
