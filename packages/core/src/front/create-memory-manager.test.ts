@@ -123,6 +123,14 @@ describe('createMemoryManager', () => {
     expect(inspect(error)).not.toContain(secret)
   })
 
+  it('says that it is the schema which makes of a value what cannot be kept', async () => {
+    const at = z.object({ at: z.coerce.date() })
+    const memory = createMemoryManager({ stores: createInMemoryStore(), schemas: { working: { '*': at } } })
+    const bySchema = "what the schema of 'key' makes of the value cannot be kept: value.at is a Date"
+    await expect(memory.write('working', 'key', { at: '2026-01-01' })).rejects.toThrow(bySchema)
+    await expect(memory.write('working', 'key', { at: new Date(0) })).rejects.toThrow(/^value.at is a Date/)
+  })
+
   it('keeps no notes of the window but text, so that whoever reads the window reads all of it', async () => {
     const memory = createMemoryManager({ stores: createInMemoryStore() })
     const set = { operation: 'set', key: 'EPHEMERAL.md#notes', value: { a: 1 } } as const

@@ -76,7 +76,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
   const cleanContent = (address: Address, value: unknown, wanted: WriteOptions): RedactableContent => {
     const { scope, key } = address
     const { text = null, type = null, tags = [] } = wanted
-    const checked = toJson(checkWritten(schemas, scope, key, value), address)
+    const checked = toJson(checkWritten(schemas, scope, key, value), address, value)
     if (isEnvelope(checked)) throw looksSealed(address)
     if (scope === 'short-term' && key === windowNotesKey && typeof checked !== 'string')
       throw noNotes(address)
@@ -235,15 +235,28 @@ export const looksSealed = ({ scope, key }: Address): MemoryError =>
     { scope, key },
   )
 
-/** @throws MemoryError INVALID_INPUT naming what JSON cannot hold */
-export function toJson(value: unknown, { scope, key }: Address): JsonValue {
+/**
+ * @param given what the key's schema made the value of
+ * @throws MemoryError INVALID_INPUT naming what JSON cannot hold
+ */
+export function toJson(value: unknown, { scope, key }: Address, given: unknown): JsonValue {
   try {
     return toJsonValue(value)
   } catch (error) {
     // The path to what JSON cannot hold may lead through a member whose name is a secret. So the cause is left out.
-    throw new MemoryError(withoutKnownSecrets((error as Error).message), MemoryErrorCode.INVALID_INPUT, {
-      scope,
-      key,
-    })
+    const problem = withoutKnownSecrets((error as Error).message)
+    const message = isJson(given)
+      ? `what the schema of '${key}' makes of the value cannot be kept: ${problem}. Let it give what JSON holds`
+      : problem
+    throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT, { scope, key })
+  }
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    toJsonValue(value)
+    return true
+  } catch {
+    return false
   }
 }

@@ -57,7 +57,7 @@ export function createQueuedValues(policy: QueuedValuesOptions): QueuedValues {
       redactor.checkKey(address.key, address.scope)
       const options = given === undefined ? undefined : checkOptions(address, given)
       const { text = null, type = null, tags = [] } = options ?? {}
-      const checked = toJson(checkWritten(schemas, address.scope, address.key, value), address)
+      const checked = toJson(checkWritten(schemas, address.scope, address.key, value), address, value)
       if (isEnvelope(checked)) throw looksSealed(address)
       const clean = redactor.redact(address, { value: checked, text, type, tags: [...tags] })
       checkKept(schemas, address.scope, address.key, clean.value)
