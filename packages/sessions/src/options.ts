@@ -29,20 +29,37 @@ export function parseTimeout(name: string, timeoutMs: number): number {
   throw wrongOption(name, `must be a number of milliseconds, 0 or more, not ${timeoutMs}`)
 }
 
-/** Before anything is archived: a wrong one would show only where a model is asked, or a message has no time. */
+/**
+ * Before anything is archived: a wrong one would show only where a model is asked, or a message has no time, and one
+ * that is misspelt nowhere.
+ */
 export function checkArchiveOptions(options: {
   lm?: LmProvider
   lmTimeoutMs?: number
+  resummarize?: boolean
+  maxEntries?: number
+  inWindow?: boolean
   undated?: number
   clock?: Clock
+  partSize?: number
 }): void {
-  const { lm, lmTimeoutMs, undated, clock } = options
+  const { lm, lmTimeoutMs, undated, clock, resummarize, inWindow, ...more } = options
+  const { maxEntries: _, partSize: __, ...others } = more
+  refuseUnknown(others)
+  for (const [name, given] of Object.entries({ resummarize, inWindow }))
+    if (given !== undefined && typeof given !== 'boolean') throw wrongOption(name, 'must be true or false')
   if (lm !== undefined && typeof lm?.complete !== 'function')
     throw wrongOption('lm', 'must be a model with a function complete, such as that of openAiCompatibleLm')
   if (lmTimeoutMs !== undefined) parseTimeout('lmTimeoutMs', lmTimeoutMs)
   if (undated !== undefined && !isTime(undated))
     throw wrongOption('undated', `must be a time in milliseconds since 1970, not ${undated}`)
   if (clock !== undefined && typeof clock !== 'function') throw wrongOption('clock', 'must be a function')
+}
+
+/** @param others what an options object holds besides the options that there are */
+export function refuseUnknown(others: object): void {
+  const [name] = Object.keys(others)
+  if (name !== undefined) throw wrongOption(name, 'is no option here: is it misspelt?')
 }
 
 const isTime = (time: number): boolean => typeof time === 'number' && !Number.isNaN(new Date(time).getTime())
@@ -92,7 +109,7 @@ function wholeNumber(name: string, value: number, least: number, most: number): 
   throw wrongOption(name, `must be a whole number from ${least} to ${most}, not ${value}`)
 }
 
-function wrongOption(name: string, rule: string): MemoryError {
+export function wrongOption(name: string, rule: string): MemoryError {
   const message = `${name} ${rule}`
   return new MemoryError(message, MemoryErrorCode.INVALID_INPUT, {
     details: { issues: [{ path: name, message }] },

@@ -374,6 +374,9 @@ it.each([
   ['undated', Number.POSITIVE_INFINITY],
   ['undated', '2026-01-01'],
   ['clock', 5],
+  ['resummarize', 'no'],
+  ['inWindow', 0],
+  ['maxEntry', 3],
 ])('refuses an option %s of %o before it writes anything', async (name, value) => {
   const memory = openMemory()
   const options = { [name]: value } as ArchiveOptions

@@ -69,7 +69,7 @@ export interface ArchiveOutcome {
  * conversation again changes nothing; a conversation that grew replaces its earlier version. Only one part of the
  * conversation is in memory at a time.
  *
- * @throws MemoryError INVALID_INPUT for an option that is wrong or out of range, and whatever the memory and the stream
+ * @throws MemoryError INVALID_INPUT for an option that is wrong, out of range or unknown, and whatever the memory and the stream
  * throw
  */
 export function archiveSession(
@@ -95,9 +95,9 @@ async function archive(
   source: ConversationArchive['source'],
   options: ArchiveOptions,
 ): Promise<ArchiveOutcome> {
+  checkArchiveOptions(options)
   const maxEntries = parseMaxEntries(options.maxEntries)
   const partSize = parsePartSize(options.partSize)
-  checkArchiveOptions(options)
   checkConversation(conversation)
   const isWanted = source === 'session' && (options.inWindow ?? true)
   const entry = isWanted ? null : await readEntry(memory, conversation.sessionId)
