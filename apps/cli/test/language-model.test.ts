@@ -56,6 +56,19 @@ it('is not said to be of no use where its summary is used, or where it is not as
   expect(out).toContain('summary by m')
 })
 
+it('is not asked with a key that cannot be sent, which is not told', async () => {
+  const shell = shellWith({
+    RECALL_LM_URL: 'http://127.0.0.1:1/v1',
+    RECALL_LM_MODEL: 'm',
+    RECALL_LM_KEY: 'quokka\nkey',
+  })
+  await shell.run('init')
+  expect(await shell.run('archive', writeSession(shell.root, 's', poolSession))).toMatchObject({
+    code: 0,
+    err: 'recall: no model is asked: RECALL_LM_KEY is no key of printable characters alone\n',
+  })
+})
+
 it.each([{ RECALL_LM_URL: 'http://127.0.0.1:1/v1' }, { RECALL_LM_MODEL: 'm' }])(
   'is not asked with %o alone, which is said',
   async (env) => {

@@ -195,6 +195,25 @@ it('stops reading a server that does not end its answer', async () => {
 })
 
 it.each([
+  ['model', ''],
+  ['model', undefined],
+  ['apiKey', `${key}\n5`],
+  ['apiKey', 5],
+  ['fetch', 'fetch'],
+  ['modle', 'small'],
+])('refuses an option %s of %o without telling its value', (name, value) => {
+  const options = { baseUrl: 'http://localhost:11434/v1', model: 'small', [name]: value }
+  const issue = { path: name, message: expect.not.stringContaining(key) }
+  expect(() => openAiCompatibleLm(options as never)).toThrow(
+    expect.objectContaining({ code: 'MEMORY_INVALID_INPUT', details: { issues: [issue] } }),
+  )
+})
+
+it('refuses to be given no options', () => {
+  expect(() => openAiCompatibleLm(undefined as never)).toThrow('baseUrl is no URL')
+})
+
+it.each([
   'nowhere',
   'localhost:11434/v1',
   'http://',

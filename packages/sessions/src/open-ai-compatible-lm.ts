@@ -7,7 +7,7 @@ import {
   retryAfterOf,
 } from '@recall/core'
 import * as z from 'zod/mini'
-import { longestTimer, parseTimeout } from './options.ts'
+import { longestTimer, parseTimeout, refuseUnknown, wrongOption } from './options.ts'
 
 export interface OpenAiCompatibleOptions {
   /** URL up to and including the version, for example `http://localhost:11434/v1`. */
@@ -30,13 +30,23 @@ const completion = z.object({
  * A language model behind the chat completions API, hosted or local. Errors name the host and the status, but
  * never the key or the conversation.
  *
- * @throws MemoryError INVALID_INPUT when the base URL is not a URL, or holds a password, or `timeoutMs` is no number.
+ * @throws MemoryError INVALID_INPUT when the base URL is not a URL, or holds a password, or another option is wrong or unknown.
  * `complete` throws UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED, INVALID_INPUT, UNAVAILABLE or TIMEOUT
  */
 export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider {
-  const { model, apiKey, fetch = globalThis.fetch } = options
-  const timeoutMs = parseTimeout('timeoutMs', options.timeoutMs ?? 30_000)
-  const url = endpoint(options.baseUrl)
+  // A program without types may give no options.
+  const {
+    baseUrl,
+    model,
+    apiKey,
+    fetch = globalThis.fetch,
+    timeoutMs: limit = 30_000,
+    ...others
+  } = options ?? {}
+  const url = endpoint(baseUrl)
+  refuseUnknown(others)
+  const timeoutMs = parseTimeout('timeoutMs', limit)
+  checkParts({ model, apiKey, fetch })
   let knowsJsonMode = true
 
   const ask = async (messages: object[], asJson: boolean, signal: AbortSignal): Promise<Response> => {
@@ -92,6 +102,27 @@ export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider
         throw unavailable(url, 'could not be reached', error)
       }
     },
+  }
+}
+
+function checkParts({
+  model,
+  apiKey,
+  fetch,
+}: Pick<OpenAiCompatibleOptions, 'model' | 'apiKey' | 'fetch'>): void {
+  if (typeof model !== 'string' || model.trim() === '')
+    throw wrongOption('model', 'must be the name of a model that the server has')
+  // `fetch` would repeat it in its error.
+  if (apiKey !== undefined && !(typeof apiKey === 'string' && fitsHeader(`Bearer ${apiKey}`)))
+    throw wrongOption('apiKey', 'must be a key, of printable characters alone')
+  if (typeof fetch !== 'function') throw wrongOption('fetch', 'must be a function')
+}
+
+function fitsHeader(value: string): boolean {
+  try {
+    return new Headers({ authorization: value }).has('authorization')
+  } catch {
+    return false
   }
 }
 

@@ -15,13 +15,15 @@ export function languageModel(io: Io): LanguageModel | undefined {
   const { RECALL_LM_URL: baseUrl, RECALL_LM_MODEL: model, RECALL_LM_KEY: apiKey } = io.env
   if (!baseUrl && !model) return undefined
   const without = (reason: string): undefined => void io.err(`recall: no model is asked: ${reason}\n`)
-  if (!baseUrl || !model) return without('RECALL_LM_URL and RECALL_LM_MODEL are needed both')
+  if (!baseUrl || !model?.trim()) return without('RECALL_LM_URL and RECALL_LM_MODEL are needed both')
   try {
     return tellingOfFailure(io, openAiCompatibleLm({ baseUrl, model, ...(apiKey ? { apiKey } : {}) }))
   } catch (error) {
     if (!isMemoryError(error)) throw error
     return without(
-      'RECALL_LM_URL is no URL that begins with http:// or https://, without a name and a password',
+      error.message.startsWith('apiKey')
+        ? 'RECALL_LM_KEY is no key of printable characters alone'
+        : 'RECALL_LM_URL is no URL that begins with http:// or https://, without a name and a password',
     )
   }
 }
