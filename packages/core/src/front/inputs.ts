@@ -292,6 +292,32 @@ export const patternMatcherOptionsSchema = z.strictObject({
   limit: z.optional(z.int().check(z.gte(1), z.lte(maxSearchLimit))),
 })
 
+/** Of `createMemoryFallback`. */
+export const fallbackOptionsSchema = z.strictObject({
+  memory: withMethod('read', 'must be a memory, such as that of createMemoryManager'),
+  queue: z.optional(withMethod('append', 'must be a queue, such as that of createInMemoryQueue')),
+  onDegraded: z.custom(
+    (given) => typeof given === 'function',
+    'must be a function: it is told of every failure',
+  ),
+  schemas: z.optional(valueSchemasSchema),
+  redact: z.optional(redactPolicySchema),
+  encryptionKey: z.optional(z.unknown()),
+  clock: aFunction,
+})
+
+/** Of `createCleanupScheduler`. Its numbers are checked where they are used. */
+export const schedulerOptionsSchema = z.strictObject({
+  intervals: z.optional(z.looseObject({})),
+  jitter: z.optional(z.unknown()),
+  random: aFunction,
+  timers: z.optional(withMethod('set', 'must be timers, with set, clear and now')),
+  onTurn: aFunction,
+})
+
+/** Of `createInMemoryQueue`. Its capacity is checked where it is used. */
+export const queueOptionsSchema = z.strictObject({ capacity: z.optional(z.unknown()) })
+
 /** Of `createMemoryCache`. */
 export const cacheOptionsSchema = z.strictObject({
   maxBytes: z.optional(atLeastOne),

@@ -3,8 +3,21 @@ import { z } from 'zod'
 import { openFailing } from '../../test/failing-memory.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import { createSealer, type Envelope } from '../front/encryption.ts'
+import type { MemoryScope } from '../scope.ts'
 import { createMemoryFallback, type Degradation } from './fallback.ts'
 import { createInMemoryQueue } from './write-queue.ts'
+
+it.each([
+  ['onDegraded', { onDegraded: undefined }],
+  ['memory', { memory: null }],
+  ['queue', { queue: {} }],
+  ['"onDegarded"', { onDegarded: () => {} }],
+])('refuses options with a wrong %s', (told, wrong) => {
+  const options = { memory: openFailing().memory, onDegraded: () => {}, ...wrong }
+  expect(() => createMemoryFallback(options as never)).toThrow(
+    expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT, message: expect.stringContaining(told) }),
+  )
+})
 
 describe('readWithFallback', () => {
   it('answers the value, and the fallback when it is absent or cannot be read', async () => {
@@ -19,6 +32,15 @@ describe('readWithFallback', () => {
     failWith(MemoryErrorCode.TIMEOUT)
     expect(await fallback.readWithFallback('long-term', 'key', other)).toBe(7)
     expect(told).toMatchObject([{ kind: 'read', scope: 'long-term', key: 'key' }])
+  })
+
+  it('hides no scope and no key that are none', async () => {
+    const { fallback, told } = openFailing()
+    const read = (scope: string, key: string): Promise<number> =>
+      fallback.readWithFallback(scope as MemoryScope, key, async () => 7)
+    for (const wrong of [read('lt', 'key'), read('long-term', '')])
+      await expect(wrong).rejects.toMatchObject({ code: MemoryErrorCode.INVALID_INPUT })
+    expect(told).toEqual([])
   })
 
   it('does not hide what is no failure of a memory', async () => {

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { type Clock, systemClock } from '../clock.ts'
 import { isMemoryError, type MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { KeyRing } from '../front/encryption.ts'
+import { checkAddress, fallbackOptionsSchema, parseInput } from '../front/inputs.ts'
 import { canNeverFit, evictionThreshold } from '../front/quotas.ts'
 import type { MemoryManager, WriteOptions } from '../memory-manager.ts'
 import type { Address } from '../memory-store.ts'
@@ -43,7 +44,11 @@ export interface FallbackOptions {
 }
 
 export interface MemoryFallback {
-  /** The value, or what `fallback` returns when the value is absent or cannot be read. */
+  /**
+   * The value, or what `fallback` returns when the value is absent or cannot be read.
+   *
+   * @throws MemoryError INVALID_INPUT for a scope or a key that is none
+   */
   readWithFallback<T>(scope: MemoryScope, key: string, fallback: () => Promise<T>): Promise<T>
   /**
    * Writes a value. If the scope is full, cleans up and tries again. If the store does not answer, or an earlier write
@@ -74,8 +79,11 @@ const trustedForMs = 5000
 /**
  * Reads and writes of a memory that go on while its store is full or away. Reads and writes made through the memory
  * itself know nothing of the queue.
+ *
+ * @throws MemoryError INVALID_INPUT when an option is missing, wrong or unknown
  */
 export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
+  parseInput(fallbackOptionsSchema, options, 'options')
   const { memory, queue, schemas, redact = 'redact', encryptionKey, clock = systemClock } = options
   const degraded = (degradation: Degradation): void => void tell(options.onDegraded, degradation)
   const values = createQueuedValues({ schemas, redact, encryptionKey })
@@ -150,6 +158,8 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
 
   return {
     async readWithFallback<T>(scope: MemoryScope, key: string, fallback: () => Promise<T>): Promise<T> {
+      // No memory has what is wrong: to answer the fallback would hide that.
+      checkAddress({ namespace, scope, key })
       try {
         // With its metadata: a stored null is a value.
         const record = await memory.read<T>(scope, key, { includeMetadata: true })

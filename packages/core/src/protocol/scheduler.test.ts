@@ -228,6 +228,18 @@ describe('createCleanupScheduler', () => {
     expect(setUp({ jitter }).open).toThrow('jitter must be')
   })
 
+  it('refuses tasks and options that there are not', async () => {
+    const { open, turns } = setUp()
+    const wrong = {
+      code: 'MEMORY_INVALID_INPUT',
+      message: 'there is no task foo: they are expire, evict, archive',
+    }
+    await expect(open().scheduler.run('foo' as never)).rejects.toMatchObject(wrong)
+    expect(turns).toEqual([])
+    expect(setUp({ intervals: { foo: 1 } as never }).open).toThrow('there is no task foo')
+    expect(setUp({ jiter: 1 } as never).open).toThrow('Unrecognized key: "jiter"')
+  })
+
   it('tells of a failure and goes on', async () => {
     const { open, pass, turns } = setUp()
     const { memory, scheduler } = open()

@@ -1,4 +1,5 @@
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
+import { parseInput, schedulerOptionsSchema } from '../front/inputs.ts'
 import { evictedScope, evictionThreshold } from '../front/quotas.ts'
 import type { CleanupOptions, CleanupResult, MemoryManager } from '../memory-manager.ts'
 import { tell } from '../tell.ts'
@@ -44,7 +45,7 @@ export interface CleanupScheduler extends AsyncDisposable {
   start(): void
   /** Plans no more turns; resolves when the turn under way has ended. */
   stop(): Promise<void>
-  /** Takes a turn now, unless another process has taken it. */
+  /** Takes a turn now, unless another process has taken it. @throws MemoryError INVALID_INPUT for an unknown task */
   run(task: CleanupTask): Promise<CleanupTurn>
 }
 
@@ -54,14 +55,16 @@ export interface CleanupScheduler extends AsyncDisposable {
  * processes on one memory only one takes each turn: the one that writes the turn's entry, `scheduler:<task>` in
  * short-term memory, which expires before the next turn.
  *
- * @throws MemoryError INVALID_INPUT for an interval or a jitter that is out of range
+ * @throws MemoryError INVALID_INPUT for an interval or a jitter that is out of range, and for an unknown option or task
  */
 export function createCleanupScheduler(
   memory: MemoryManager,
   options: SchedulerOptions = {},
 ): CleanupScheduler {
+  parseInput(schedulerOptionsSchema, options, 'options')
   const { jitter = 0.1, random = Math.random, timers = platformTimers, onTurn } = options
   for (const [task, interval] of Object.entries(options.intervals ?? {})) {
+    checkTask(task)
     // `setTimeout` takes any other value as one millisecond.
     if (interval > 0 && Number.isFinite(interval)) continue
     throw new MemoryError(
@@ -88,7 +91,8 @@ export function createCleanupScheduler(
     }
   }
 
-  const run = (task: CleanupTask): Promise<CleanupTurn> => {
+  const run = async (task: CleanupTask): Promise<CleanupTurn> => {
+    checkTask(task)
     const mine = turn.then(() => take(task))
     turn = mine
     // Nobody waits for the listener: it may itself be waiting for `stop`.
@@ -129,6 +133,12 @@ export function createCleanupScheduler(
     [Symbol.asyncDispose]: () => scheduler.stop(),
   }
   return scheduler
+}
+
+function checkTask(task: string): void {
+  if (Object.hasOwn(cleanupTasks, task)) return
+  const known = Object.keys(cleanupTasks).join(', ')
+  throw new MemoryError(`there is no task ${task}: they are ${known}`, MemoryErrorCode.INVALID_INPUT)
 }
 
 /** What has expired goes at every turn, old episodes are archived at the daily one alone. */
