@@ -1,7 +1,13 @@
 import { basename, join, resolve } from 'node:path'
-import { MemoryError, MemoryErrorCode, memoryScopes } from '@recall/core'
+import { invalidInput, MemoryError, MemoryErrorCode, memoryScopes } from '@recall/core'
 import { orAbsent } from '@recall/core/process'
-import { parseQueueCapacity, type QueueItem, queueIsFull, type WriteQueue } from '@recall/core/protocol'
+import {
+  parseQueueCapacity,
+  type QueueItem,
+  queueIsClosed,
+  queueIsFull,
+  type WriteQueue,
+} from '@recall/core/protocol'
 import * as z from 'zod/mini'
 import { anyJson } from './documents/any-json.ts'
 import { createFile, removeFile, replaceFile, sweepLeftovers } from './files/atomic-write.ts'
@@ -47,19 +53,27 @@ const itemSchema = z.object({
  * is there, `items` tells of it by a dead item of the default namespace, as nobody knows whose it was: `lastError` names
  * the file, `remove` removes it, and `update` leaves it alone.
  *
- * @throws MemoryError INVALID_INPUT when the folder is no path, or the capacity no whole number of at least 1
+ * @throws MemoryError INVALID_INPUT when the folder is no path, the capacity no whole number of at least 1, or an option
+ * unknown
  */
 export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQueue> {
   // First, because a program without types may give no options.
   const folder = placeOf(options?.folder)
-  const { fileSystem = defaultFileSystem } = options
-  const capacity = parseQueueCapacity(options.capacity)
+  const { folder: _, fileSystem = defaultFileSystem, capacity: most, ...others } = options
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined)
+    throw invalidInput('options', [{ path: [unknown], message: 'is no option of a queue' }])
+  const capacity = parseQueueCapacity(most)
   const openDatabase = await loadSqlite()
   ensureFolder(fileSystem, folder, onlyUser)
   /** Ids of the files that were damaged when they were last read. */
   const damaged = new Set<number>()
   let lock: Database | undefined
   let held = false
+  let closed = false
+  const refuseClosed = (): void => {
+    if (closed && !held) throw queueIsClosed()
+  }
 
   const pathOf = (id: number): string => join(folder, `${String(id).padStart(16, '0')}.json`)
 
@@ -86,6 +100,7 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
     durable: true,
 
     async append(write) {
+      refuseClosed()
       const waiting = ids()
       if (waiting.length >= capacity) throw queueIsFull(capacity)
       // Keeps rising even when the queue was empty in between.
@@ -102,6 +117,7 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
     },
 
     async items(after = 0) {
+      refuseClosed()
       return ids().flatMap((id) => (id > after ? (read(id) ?? []) : []))
     },
 
@@ -115,6 +131,7 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
     },
 
     async exclusively(section) {
+      refuseClosed()
       if (held) return null
       lock ??= openDatabase(join(folder, 'lock.db'))
       const own = lock
@@ -137,6 +154,7 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
     },
 
     async close() {
+      closed = true
       lock?.close()
       lock = undefined
     },

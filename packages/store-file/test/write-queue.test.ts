@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInMemoryStore, createMemoryManager } from '@recall/core'
 import { thisProcess } from '@recall/core/process'
@@ -150,6 +150,35 @@ it('takes over attempts, and does not bring back what is gone', async () => {
   await queue.update(item)
   expect(await queue.items()).toEqual([])
   await queue.close()
+})
+
+it('refuses an option of no name before it makes a folder', async () => {
+  const folder = join(temporaryRoot(), 'queue')
+  await expect(openWriteQueue({ folder, cap: 1 } as never)).rejects.toMatchObject({
+    code: 'MEMORY_INVALID_INPUT',
+    message: 'options.cap: is no option of a queue',
+  })
+  expect(existsSync(folder)).toBe(false)
+})
+
+it('is closed to further calls, and lets the section under way come to its end', async () => {
+  const folder = temporaryRoot()
+  const queue = await openWriteQueue({ folder })
+  const item = await queue.append(write('a'))
+  await queue.exclusively(async () => {
+    await queue.close()
+    expect(await queue.items()).toEqual([item])
+    await queue.remove(item.id)
+  })
+  for (const call of [
+    () => queue.items(),
+    () => queue.append(write('b')),
+    () => queue.exclusively(async () => 1),
+  ])
+    await expect(call()).rejects.toMatchObject({ code: 'MEMORY_CLOSED' })
+  const again = await openWriteQueue({ folder })
+  expect(await again.items()).toEqual([])
+  await again.close()
 })
 
 it('lets one section run at a time, of whatever handle', async () => {

@@ -19,6 +19,13 @@ it.each([
   )
 })
 
+it('has a queue in memory that refuses options of no name, and calls once it is closed', async () => {
+  expect(() => createInMemoryQueue({ cap: 1 } as never)).toThrow('Unrecognized key: "cap"')
+  const queue = createInMemoryQueue()
+  await queue.close()
+  await expect(queue.items()).rejects.toMatchObject({ code: MemoryErrorCode.CLOSED })
+})
+
 describe('readWithFallback', () => {
   it('answers the value, and the fallback when it is absent or cannot be read', async () => {
     const { memory, fallback, failWith, told } = openFailing()

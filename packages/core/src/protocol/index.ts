@@ -58,6 +58,7 @@ export {
   type QueuedWrite,
   type QueueItem,
   queueCapacity,
+  queueIsClosed,
   queueIsFull,
   type WriteQueue,
 } from './write-queue.ts'

@@ -1,4 +1,5 @@
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import { parseInput, queueOptionsSchema } from '../front/inputs.ts'
 import type { WriteOptions } from '../memory-manager.ts'
 import type { MemoryScope } from '../scope.ts'
 
@@ -43,6 +44,7 @@ export interface WriteQueue {
   remove(id: number): Promise<void>
   /** Runs a section that no other process runs at the same moment; `null` when another one does. */
   exclusively<T>(section: () => Promise<T>): Promise<T | null>
+  /** The writes stay. Afterwards nothing is appended, listed or drained: CLOSED. A drain under way comes to its end. */
   close(): Promise<void>
 }
 
@@ -66,25 +68,38 @@ export const queueIsFull = (capacity: number): MemoryError =>
     { details: { capacity } },
   )
 
+/** The error of a queue that was closed. */
+export const queueIsClosed = (): MemoryError =>
+  new MemoryError('this queue is closed: open it again', MemoryErrorCode.CLOSED)
+
 /**
  * A queue in this process's memory, for tests and for stores that do not outlive the process either.
  *
- * @throws MemoryError INVALID_INPUT when the capacity is no whole number of at least 1
+ * @throws MemoryError INVALID_INPUT when the capacity is no whole number of at least 1, or another option is given
  */
 export function createInMemoryQueue(options: { capacity?: number } = {}): WriteQueue {
+  parseInput(queueOptionsSchema, options, 'options')
   const capacity = parseQueueCapacity(options.capacity)
   const items = new Map<number, QueueItem>()
   let last = 0
   let busy = false
+  let closed = false
+  const refuseClosed = (): void => {
+    if (closed && !busy) throw queueIsClosed()
+  }
   return {
     durable: false,
     async append(write) {
+      refuseClosed()
       if (items.size >= capacity) throw queueIsFull(capacity)
       const item = structuredClone({ ...write, id: ++last, attempts: 0, notBefore: 0 })
       items.set(item.id, item)
       return structuredClone(item)
     },
-    items: async (after = 0) => structuredClone([...items.values()].filter(({ id }) => id > after)),
+    async items(after = 0) {
+      refuseClosed()
+      return structuredClone([...items.values()].filter(({ id }) => id > after))
+    },
     async update(item) {
       if (items.has(item.id)) items.set(item.id, structuredClone(item))
     },
@@ -92,6 +107,7 @@ export function createInMemoryQueue(options: { capacity?: number } = {}): WriteQ
       items.delete(id)
     },
     async exclusively(section) {
+      refuseClosed()
       if (busy) return null
       busy = true
       try {
@@ -100,6 +116,8 @@ export function createInMemoryQueue(options: { capacity?: number } = {}): WriteQ
         busy = false
       }
     },
-    close: async () => {},
+    async close() {
+      closed = true
+    },
   }
 }
