@@ -1,4 +1,5 @@
 import {
+  checkMemoryOptions,
   createMemoryManager,
   MemoryError,
   MemoryErrorCode,
@@ -8,7 +9,7 @@ import {
   type ValueSchemas,
   type ValueTypes,
 } from '@recall/core'
-import { createHttp, type HttpOptions, type Send } from './http.ts'
+import { createHttp, type HttpOptions, refuseUnknown, type Send } from './http.ts'
 import { createHubStore } from './hub-store.ts'
 import type { FoundMemory, NewMemory, SavedMemory, SharedMemory } from './shared-memory.ts'
 
@@ -54,11 +55,16 @@ export interface HubClient<Schemas extends ValueTypes = ValueTypes> extends Asyn
   close(): Promise<void>
 }
 
-/** Connects an agent to a hub. Nothing is sent before the first call. */
+/**
+ * Connects an agent to a hub. Nothing is sent before the first call.
+ *
+ * @throws MemoryError INVALID_INPUT when an option is wrong or unknown
+ */
 export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
   options: HubOptions<Schemas>,
 ): HubClient<TypesOf<Schemas>> {
   const http = createHttp(options)
+  if (options.memory !== undefined) checkMemoryOptions(options.memory)
   // Not `send`: the memory refuses by itself, and finishes what it was asked before.
   const memory = createMemoryManager({ ...options.memory, stores: createHubStore(http) })
   let isClosed = false
@@ -80,13 +86,13 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
   return {
     memory,
 
-    save: (input, given) =>
+    save: async (input, given) =>
       send(
         'POST',
         'memory',
         { short_id: 'string', similar: 'list' },
         {
-          ...given,
+          ...signalOf(given),
           body: input,
           headers: { 'Idempotency-Key': `"${crypto.randomUUID()}"` },
           repeatable: true,
@@ -96,13 +102,17 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
     async search(question, options) {
       if (typeof question !== 'string') throw notText('what is searched for')
       const { limit = 10, explain = false, ...given } = options ?? {}
+      if (!Number.isInteger(limit))
+        throw new MemoryError('limit must be a whole number from 1 to 50', MemoryErrorCode.INVALID_INPUT)
+      if (typeof explain !== 'boolean')
+        throw new MemoryError('explain must be true or false', MemoryErrorCode.INVALID_INPUT)
       const query = new URLSearchParams({ q: question, limit: String(limit) })
       if (explain) query.set('explain', 'true')
       const answer = await send<{ results: FoundMemory[] }>(
         'GET',
         `memory/search?${query}`,
         { results: 'list' },
-        { ...given, repeatable: true },
+        { ...signalOf(given), repeatable: true },
       )
       return answer.results
     },
@@ -112,7 +122,7 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
         'GET',
         at(id),
         { memory: 'object' },
-        { ...given, repeatable: true },
+        { ...signalOf(given), repeatable: true },
       )
       return answer.memory
     },
@@ -122,7 +132,7 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
         'POST',
         `${at(id)}/cite`,
         { citation: 'string', citations: 'number' },
-        { ...given, repeatable: true },
+        { ...signalOf(given), repeatable: true },
       ),
 
     async delete(id, given) {
@@ -130,7 +140,7 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
         'DELETE',
         at(id),
         { status: 'string' },
-        { ...given },
+        signalOf(given),
       )
       return status
     },
@@ -140,7 +150,7 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
         'GET',
         'agents/me',
         { agent: 'object' },
-        { ...given, repeatable: true },
+        { ...signalOf(given), repeatable: true },
       )
       return agent
     },
@@ -150,7 +160,7 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
         'POST',
         'agents/me/rotate-key',
         { api_key: 'string' },
-        { ...given, repeatable: true },
+        { ...signalOf(given), repeatable: true },
       )
       return answer.api_key
     },
@@ -158,6 +168,16 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+const callOptionNames = new Set(['signal'])
+
+/** Checked, because whatever else it held would become part of the request. */
+function signalOf(given: CallOptions | undefined): CallOptions {
+  const { signal } = given ?? {}
+  refuseUnknown(given ?? {}, callOptionNames)
+  if (signal === undefined || signal instanceof AbortSignal) return signal ? { signal } : {}
+  throw new MemoryError('signal must be an AbortSignal', MemoryErrorCode.INVALID_INPUT)
 }
 
 const notText = (what: string): MemoryError =>

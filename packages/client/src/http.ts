@@ -49,21 +49,21 @@ export type Send = <T>(method: string, path: string, shape: Shape, options?: Req
 export function createHttp(options: HttpOptions): Send {
   // First and with `?.`, because a program without types may give no options.
   const base = baseOf(options?.url)
-  refuseUnknown(options)
+  refuseUnknown(options, optionNames)
   const { apiKey, timeoutMs = 15_000, retries = 2, wait = sleep } = options
   const fetch = options.fetch ?? ((request) => globalThis.fetch(request))
   // Checked here, because the platform would print an invalid key in its own error.
-  if (apiKey !== undefined && !/^[\w-]{1,200}$/.test(apiKey)) {
+  if (apiKey !== undefined && !(typeof apiKey === 'string' && /^[\w-]{1,200}$/.test(apiKey))) {
     throw new MemoryError(
       'this is no key of a hub: it looks like recall_ and 43 letters and digits',
       MemoryErrorCode.INVALID_INPUT,
     )
   }
 
-  for (const [name, number] of Object.entries({ timeoutMs, retries })) {
-    if (number >= 0) continue
-    throw new MemoryError(`${name} must be a number, 0 or more`, MemoryErrorCode.INVALID_INPUT)
-  }
+  if (!(typeof timeoutMs === 'number' && timeoutMs >= 0))
+    throw new MemoryError('timeoutMs must be a number, 0 or more', MemoryErrorCode.INVALID_INPUT)
+  if (!(retries >= 0 && (Number.isInteger(retries) || retries === Number.POSITIVE_INFINITY)))
+    throw new MemoryError('retries must be a whole number, 0 or more', MemoryErrorCode.INVALID_INPUT)
 
   for (const [name, call] of Object.entries({ fetch, wait })) {
     if (typeof call === 'function') continue
@@ -131,8 +131,8 @@ const mostBytes = 2 ** 29 - 24
 const optionNames = new Set(['url', 'apiKey', 'timeoutMs', 'retries', 'fetch', 'wait', 'memory'])
 
 /** An unknown option is probably misspelt, and to ignore it would hide that. */
-function refuseUnknown(options: object): void {
-  const unknown = Object.keys(options).filter((name) => !optionNames.has(name))
+export function refuseUnknown(options: object, known: ReadonlySet<string>): void {
+  const unknown = Object.keys(options).filter((name) => !known.has(name))
   if (unknown.length === 0) return
   const names = unknown.map((name) => `"${name}"`).join(', ')
   const keys = unknown.length === 1 ? 'key' : 'keys'

@@ -284,14 +284,44 @@ it('waits for a part of a millisecond as for a whole one', async () => {
   expect(await hub.whoami()).toEqual({ id: '1', name: 'ada' })
 })
 
-it.each([{ timeoutMs: -1 }, { timeoutMs: Number.NaN }, { retries: Number.NaN }])(
-  'refuses %j at once',
-  (wrong) => {
-    expect(() => connectHub({ url: 'https://hub.example', ...wrong })).toThrow(
-      expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }),
-    )
-  },
-)
+it.each([
+  [{ memory: null }, 'options'],
+  [{ memory: { stores: {} } }, '"stores"'],
+  [{ memory: { namespce: 'x' } }, '"namespce"'],
+  [{ apiKey: 5 }, 'this is no key of a hub'],
+])('refuses the options %j', (options, told) => {
+  expect(() => connectHub({ url: 'https://hub.example', ...options } as never)).toThrow(
+    expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT, message: expect.stringContaining(told) }),
+  )
+})
+
+it.each([
+  [{ lim: 3 }, '"lim"'],
+  [{ limit: '3' }, 'limit must be'],
+  [{ explain: 'no' }, 'explain must be'],
+  [{ signal: {} }, 'signal must be'],
+])('refuses the options %j of a call before it asks anybody', async (options, told) => {
+  const { hub, requests } = hubOf([])
+  const wrong = { code: MemoryErrorCode.INVALID_INPUT, message: expect.stringContaining(told) }
+  await expect(hub.search('pool', options as never)).rejects.toMatchObject(wrong)
+  if ('lim' in options)
+    for (const call of [hub.get('id', options as never), hub.save({} as never, options as never)])
+      await expect(call).rejects.toMatchObject(wrong)
+  expect(requests).toEqual([])
+})
+
+it.each([
+  { timeoutMs: -1 },
+  { timeoutMs: Number.NaN },
+  { timeoutMs: '5' as never },
+  { retries: Number.NaN },
+  { retries: 1.5 },
+  { retries: '2' as never },
+])('refuses %j at once', (wrong) => {
+  expect(() => connectHub({ url: 'https://hub.example', ...wrong })).toThrow(
+    expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }),
+  )
+})
 
 it.each(['fetch', 'wait'])('needs a function for %s', (name) => {
   expect(() => connectHub({ url: 'https://hub.example', [name]: 5 })).toThrow(
