@@ -60,6 +60,27 @@ function namedTypes(declaration: ts.Node): ts.Symbol[] {
   return found
 }
 
+/** Libraries and types whose options programs fill from what they may not have, such as a variable of the environment. */
+const filledByPrograms = ['core', 'client', 'embeddings', 'store-postgres'].map((name) => `packages/${name}`)
+const optionTypes = /^(?:\w+Options|SearchQuery|Situation|BatchWrite|MemoryPolicies)$/
+
+/** The optional members of a type that programs under `exactOptionalPropertyTypes` cannot give as `undefined`. */
+function exactMembers({ name, declarations = [] }: ts.Symbol): string[] {
+  const found: string[] = []
+  const look = (node: ts.Node): void => {
+    if (ts.isPropertySignature(node) && node.questionToken && !takesUndefined(node.type))
+      found.push(`${name}.${node.name.getText()}`)
+    ts.forEachChild(node, look)
+  }
+  for (const declaration of declarations) look(declaration)
+  return found
+}
+
+const takesUndefined = (type: ts.TypeNode | undefined): boolean =>
+  type !== undefined &&
+  (type.kind === ts.SyntaxKind.UnknownKeyword ||
+    (ts.isUnionTypeNode(type) && type.types.some(({ kind }) => kind === ts.SyntaxKind.UndefinedKeyword)))
+
 const isOurs = (symbol: ts.Symbol): boolean =>
   symbol.declarations?.some((each) => each.getSourceFile().fileName.startsWith(join(root, 'packages'))) ??
   false
@@ -78,4 +99,13 @@ describe.each(entries)('$folder', ({ files }) => {
     )
     expect([...new Set(unnamed)]).toEqual([])
   })
+})
+
+it.each(filledByPrograms)('%s takes undefined for an option that is not given', (folder) => {
+  const { files = [] } = entries.find((each) => each.folder === folder) ?? {}
+  // Suites of tests are called by those who know what they give.
+  const symbols = files.filter((file) => !file.includes('conformance')).flatMap(exportsOf)
+  const options = symbols.filter(({ name }) => optionTypes.test(name))
+  expect(options).not.toEqual([])
+  expect(options.flatMap(exactMembers)).toEqual([])
 })

@@ -15,7 +15,7 @@ import type { FoundMemory, NewMemory, SavedMemory, SharedMemory } from './shared
 
 export interface HubOptions<Schemas extends ValueSchemas = ValueSchemas> extends HttpOptions {
   /** Options of the agent's private memory: schemas, embedder, encryption and so on, as for any memory. */
-  memory?: Omit<MemoryManagerOptions<Schemas>, 'stores'>
+  memory?: Omit<MemoryManagerOptions<Schemas>, 'stores'> | undefined
 }
 
 export interface CallOptions {
@@ -41,7 +41,7 @@ export interface HubClient<Schemas extends ValueTypes = ValueTypes> extends Asyn
    */
   search(
     question: string,
-    options?: CallOptions & { limit?: number; explain?: boolean },
+    options?: CallOptions & { limit?: number | undefined; explain?: boolean | undefined },
   ): Promise<FoundMemory[]>
   /** Reads a memory by its id or short id. @throws MemoryError NOT_FOUND */
   get(id: string, options?: CallOptions): Promise<SharedMemory>

@@ -13,15 +13,15 @@ export interface HttpOptions {
   /** Address of the hub, for example `https://recall.example.org`; also with `/api/v1` behind it. */
   url: string | URL
   /** Key of the agent, `recall_…`. Registering needs none. */
-  apiKey?: string
+  apiKey?: string | undefined
   /** Longest wait for one answer, in milliseconds; `Infinity` for ever. Default 15,000. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /** Most retries of a call that is safe to repeat. Default 2. */
-  retries?: number
+  retries?: number | undefined
   /** Default: the platform's. */
-  fetch?: (request: Request) => Response | Promise<Response>
+  fetch?: ((request: Request) => Response | Promise<Response>) | undefined
   /** Waits between two tries; tests replace it. */
-  wait?: (milliseconds: number, signal?: AbortSignal) => Promise<void>
+  wait?: ((milliseconds: number, signal?: AbortSignal) => Promise<void>) | undefined
 }
 
 export interface RequestOptions {

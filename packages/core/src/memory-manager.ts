@@ -40,7 +40,7 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
   read<S extends keyof Schemas & MemoryScope, K extends keyof Schemas[S] & string>(
     scope: S,
     key: K,
-    options?: ReadOptions & { includeMetadata?: false },
+    options?: ReadOptions & { includeMetadata?: false | undefined },
   ): Promise<Schemas[S][K] | null>
   read<T = unknown>(
     scope: MemoryScope,
@@ -50,7 +50,7 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
   read<T = unknown>(
     scope: MemoryScope,
     key: string,
-    options?: ReadOptions & { includeMetadata?: false },
+    options?: ReadOptions & { includeMetadata?: false | undefined },
   ): Promise<T | null>
   read<T = unknown>(
     scope: MemoryScope,
@@ -147,36 +147,36 @@ export interface WriteOptions {
    * one. `Infinity` keeps it for ever.
    * Default: 1 hour in `short-term`, for ever elsewhere.
    */
-  ttl?: number
+  ttl?: number | undefined
   /** Default true. With `false` an existing key is a `CONFLICT`. */
-  overwrite?: boolean
+  overwrite?: boolean | undefined
   /**
    * Encrypt the value at rest. It is then found by key, tags and type only. Without an encryption key the write
    * is refused with NOT_SUPPORTED, never stored as plain text.
    */
-  encrypt?: boolean
+  encrypt?: boolean | undefined
   /** Default true. With `false` the value is not found by text or embedding, only by key, tags and filters. */
-  index?: boolean
+  index?: boolean | undefined
   /** At most 256, each of at most 256 characters. */
-  tags?: readonly string[]
+  tags?: readonly string[] | undefined
   /** For example `playbook`. Default: the value's own string member `type`, if it has one. */
-  type?: string
+  type?: string | undefined
   /** What to find the value by, instead of its own strings. */
-  text?: string
+  text?: string | undefined
   /** A vector of the value made by the caller, of at most 16,000 numbers; needs a store that keeps vectors. */
-  embedding?: readonly number[] | Float32Array
+  embedding?: readonly number[] | Float32Array | undefined
 }
 
 export interface ReadOptions {
   /** Default true. With `false` an encrypted value is returned as its envelope. */
-  decrypt?: boolean
+  decrypt?: boolean | undefined
   /** Return `{ value, metadata }` instead of the value. */
-  includeMetadata?: boolean
+  includeMetadata?: boolean | undefined
   /**
    * Return what is archived under the key where nothing else is, and leave no trace of it. Refused with NOT_SUPPORTED
    * where there is no archive.
    */
-  includeArchived?: boolean
+  includeArchived?: boolean | undefined
 }
 
 export interface MemoryRecord<T> {
@@ -212,26 +212,26 @@ export interface MemoryMetadata {
 /** All parts that are given must hold. An empty query matches every entry of the scope. */
 export interface SearchQuery {
   /** Words to find, in at most 10,000 characters. Of more than 16 words the rarest 16 that are kept are looked for. */
-  text?: string
+  text?: string | undefined
   /** Conditions on the value's members and on metadata; see `parseFilter` for the language. */
-  filters?: Record<string, unknown>
+  filters?: Record<string, unknown> | undefined
   /** A vector to be near to, of at most 16,000 numbers. Only entries with vectors of its length are found by it. */
-  embedding?: readonly number[] | Float32Array
+  embedding?: readonly number[] | Float32Array | undefined
   /** Tags that an entry must all carry. */
-  tags?: readonly string[]
+  tags?: readonly string[] | undefined
 }
 
 export interface SearchOptions {
   /** 1..1000, default 10. */
-  limit?: number
+  limit?: number | undefined
   /** Matches to pass over first, default 0. */
-  offset?: number
+  offset?: number | undefined
   /** Default `relevance` when there is text or an embedding, else `recency`. */
-  sortBy?: 'relevance' | 'recency' | 'accessCount'
+  sortBy?: 'relevance' | 'recency' | 'accessCount' | undefined
   /** Default `desc`. */
-  sortOrder?: 'asc' | 'desc'
+  sortOrder?: 'asc' | 'desc' | undefined
   /** Leave out matches that score below this, 0..1. */
-  minScore?: number
+  minScore?: number | undefined
   /**
    * Find nothing when the best match of the search has a `confidence` below this, 0..1. It decides for every page.
    * Default 0; needs a text.
@@ -241,20 +241,20 @@ export interface SearchOptions {
    * up to 3 points of recall; of short facts 55 %, at a cost of 10 (`docs/decisions/0015-confidence.md`). A page beyond
    * the first ten matches, or in another order than best first, takes two searches.
    */
-  minConfidence?: number
+  minConfidence?: number | undefined
   /** Default true. With `false` the search leaves no trace in access counts and expiry. */
-  touch?: boolean
+  touch?: boolean | undefined
   /** Add each signal's share to every match. */
-  explain?: boolean
+  explain?: boolean | undefined
   /** 1..50: add this many of the best passages to every match, each with its own score. */
-  passages?: number
+  passages?: number | undefined
   /** Search the archive as well: slower. Refused with NOT_SUPPORTED where there is none. */
-  includeArchived?: boolean
+  includeArchived?: boolean | undefined
   /**
    * Default true: a search that finds an encrypted value whose key was not supplied is refused with NOT_SUPPORTED. With
    * `false` encrypted values are returned as their envelopes.
    */
-  decrypt?: boolean
+  decrypt?: boolean | undefined
 }
 
 export interface MemoryMatch<T> {
@@ -304,7 +304,7 @@ export interface MatchedPassage {
   confidence?: number
 }
 
-/** All parts that are given must hold. */
+/** All parts that are given must hold. One that is `undefined` is refused: without it all entries would be cleared. */
 export interface ClearFilter {
   /** Entries last written before this time. */
   olderThan?: number
@@ -315,16 +315,16 @@ export interface ClearFilter {
 
 export interface CleanupOptions {
   /** Default: all scopes. */
-  scope?: MemoryScope
+  scope?: MemoryScope | undefined
   /** Count without deleting. */
-  dryRun?: boolean
+  dryRun?: boolean | undefined
   /**
    * 0 (default) removes what has expired. Above 0, up to 1: also evict from short-term memory, by last access,
    * until at most this share of its quota is used. Other scopes are never evicted.
    */
-  threshold?: number
+  threshold?: number | undefined
   /** Archive episodes last written before this time. Default: 90 days ago. */
-  archiveBefore?: number
+  archiveBefore?: number | undefined
 }
 
 export interface CleanupResult {
@@ -345,7 +345,7 @@ export interface CleanupError {
 export interface BatchWrite {
   key: string
   value: unknown
-  options?: WriteOptions
+  options?: WriteOptions | undefined
 }
 
 /**
@@ -357,12 +357,12 @@ export type AtomicUpdate =
       operation: 'set'
       key: string
       value: unknown
-      options?: WriteOptions
+      options?: WriteOptions | undefined
       ifUpdatedAt?: number
       /**
        * Options that are not given stay as they are for the version of `ifUpdatedAt`: TTL, tags, type, encryption, and
        * the text and vector that were given to find it by. Default false: they get their defaults.
        */
-      keepOptions?: boolean
+      keepOptions?: boolean | undefined
     }
   | { operation: 'delete'; key: string; value?: unknown; ifUpdatedAt?: number }

@@ -7,14 +7,14 @@ import { redactJson, redactText } from './redaction/redact.ts'
 
 export interface TraceOptions {
   /** Default: the global tracer named `@recall/core`. */
-  tracer?: Tracer
+  tracer?: Tracer | undefined
   /**
    * Record the text of queries and the matches found. Default false, because both may be private. Secrets in them, the
    * values of encrypted entries and written values are never recorded.
    */
-  captureContent?: boolean
+  captureContent?: boolean | undefined
   /** Host and port of a remote memory. Gives the spans the kind CLIENT. */
-  server?: { address: string; port?: number }
+  server?: { address: string; port?: number | undefined } | undefined
 }
 
 /**

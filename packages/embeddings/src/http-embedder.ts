@@ -19,20 +19,20 @@ export interface HttpEmbedderOptions {
   model: string
   /** Length of the model's vectors; an answer of another length is refused. */
   dimensions: number
-  apiKey?: string
+  apiKey?: string | undefined
   /** Prefixes of queries and documents, if the model wants them, for example `search_query: `. */
-  prefixes?: { query?: string; document?: string }
+  prefixes?: { query?: string | undefined; document?: string | undefined } | undefined
   /** The scripts that the model knows, for example `['Latin']` (see `Embedder.scripts`). Default: all. */
-  scripts?: readonly string[]
+  scripts?: readonly string[] | undefined
   /** Most texts in one request, default 64: fewer where the server turns out to take fewer. */
-  maxBatch?: number
+  maxBatch?: number | undefined
   /** Timeout of one request in milliseconds; `Infinity` for none. Default 30,000. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /** Most retries of a request after 429, 5xx or no answer. Default 3. */
-  retries?: number
+  retries?: number | undefined
   /** Pause before a retry, in milliseconds. Default: 250, doubled each time, plus up to as much again at random. */
-  backoff?: (attempt: number) => number
-  fetch?: typeof globalThis.fetch
+  backoff?: ((attempt: number) => number) | undefined
+  fetch?: typeof globalThis.fetch | undefined
 }
 
 /**

@@ -12,10 +12,10 @@ export interface TransformersOptions {
   model: string
   dimensions: number
   /** As the model's card says. Default `mean`. */
-  pooling?: 'cls' | 'mean'
-  prefixes?: { query?: string; document?: string }
+  pooling?: 'cls' | 'mean' | undefined
+  prefixes?: { query?: string | undefined; document?: string | undefined } | undefined
   /** Texts in one call of the pipeline. Default 16. */
-  maxBatch?: number
+  maxBatch?: number | undefined
 }
 
 /** An embedder over a transformers.js pipeline that the caller has loaded. */

@@ -29,9 +29,9 @@ import { createVectorIndexes, type VectorColumn } from './search/vector-index.ts
 
 export interface EmbeddedOptions {
   /** The folder of the database and its lock, created when missing. Without one everything is kept in memory. */
-  folder?: string
+  folder?: string | undefined
   /** A dump from which a new database is made, instead of an empty one. It plays no part where there is one already. */
-  template?: Blob
+  template?: Blob | undefined
 }
 
 export interface EmbeddedDatabase {

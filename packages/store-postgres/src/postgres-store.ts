@@ -28,34 +28,34 @@ import { findEntries } from './search/find-entries.ts'
 
 export interface PostgresStoreOptions {
   /** Shown to people. Default `postgres`. */
-  name?: string
+  name?: string | undefined
   /** Owner of the entries: stores of different tenants share nothing, whatever the namespace. Default ''. */
-  tenant?: string
+  tenant?: string | undefined
   /** Whether an acknowledged write outlives its process. Default true. */
-  durable?: boolean
+  durable?: boolean | undefined
   /**
    * Longest that a call waits for an answer, in milliseconds, before it throws TIMEOUT. What clears, sweeps or archives
    * many entries does it in steps, and waits as long for each. Default: for ever.
    */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /**
    * A text search configuration of Postgres, for example `german`, that splits and stems texts and queries. All
    * stores on a database must use the same. Default: core's own splitting, which is for English.
    */
-  textConfiguration?: string
+  textConfiguration?: string | undefined
   /**
    * Most bytes that a place of a scope may hold, and as many again in its archive: all that is sent to be kept,
    * namely keys, values, texts, types, tags and vectors. A write beyond it throws QUOTA_EXCEEDED, even when others
    * write at the same moment. Default, and with Infinity: no limit.
    */
-  quotas?: Partial<Record<MemoryScope, number>>
+  quotas?: Partial<Record<MemoryScope, number>> | undefined
   /**
    * Most bytes that the entries of one answer may hold together, counted as for `quotas`: they are in memory at once. A
    * `find` of more throws QUOTA_EXCEEDED, and so do reads of several entries at the same moment. Default: no limit.
    */
-  answerBytes?: number
+  answerBytes?: number | undefined
   /** Closes the database, when the store closes. */
-  close?: () => Promise<void>
+  close?: (() => Promise<void>) | undefined
 }
 
 export type PostgresStore = MemoryStore & { readonly cold: ColdStore }

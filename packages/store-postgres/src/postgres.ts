@@ -23,15 +23,15 @@ export interface PostgresOptions {
   /** For example `postgres://user:password@host:5432/database`. */
   url: string
   /** Most connections. Default 10. */
-  connections?: number
+  connections?: number | undefined
   /** Longest a statement may take, in milliseconds. Default 10,000. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /** Whether to migrate the tables first. Default true. */
-  migrations?: boolean
+  migrations?: boolean | undefined
   /** Columns that need a vector index. It is created when missing, which takes minutes for many vectors. */
-  indexed?: readonly VectorColumn[]
+  indexed?: readonly VectorColumn[] | undefined
   /** Receives the server's notices, for people. */
-  onNotice?: (notice: string) => void
+  onNotice?: ((notice: string) => void) | undefined
 }
 
 export interface OpenDatabase {

@@ -6,10 +6,10 @@ import { type OutdatedRow, type RowVectors, type VectorTable, vectorTables } fro
 
 export interface ReembedOptions {
   /** Rows embedded at a time. Default 64. */
-  batch?: number
-  onProgress?: (progress: ReembedProgress) => void
+  batch?: number | undefined
+  onProgress?: ((progress: ReembedProgress) => void) | undefined
   /** Stops between two batches. Finished batches are kept, and the next run continues from there. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 export interface ReembedProgress {

@@ -111,6 +111,33 @@ describe('createMemoryManager', () => {
     }
   })
 
+  it('takes an option that is undefined for one that is not given', async () => {
+    const absent = undefined
+    const memory = createMemoryManager({
+      stores: createInMemoryStore(),
+      ...{ namespace: absent, embedder: absent, schemas: absent, redact: absent, onRedaction: absent },
+      ...{ policies: { defaultTtl: absent, quotas: absent }, encryptionKey: absent, cache: absent },
+      clock: absent,
+    })
+    const found = { tags: absent, type: absent, text: absent, embedding: absent }
+    const options = { ttl: absent, overwrite: absent, encrypt: absent, index: absent, ...found }
+    await memory.write('short-term', 'key', { type: 'note', says: 'words' }, options)
+    await memory.batchWrite('short-term', [{ key: 'other', value: 'others', options: absent }])
+    const page = { limit: absent, offset: absent, sortBy: absent, sortOrder: absent, passages: absent }
+    const sure = { minScore: absent, minConfidence: absent, touch: absent, explain: absent }
+    const query = { text: 'words', filters: absent, embedding: absent, tags: absent }
+    const [match] = await memory.search('short-term', query, { ...page, ...sure, includeArchived: absent })
+    expect(match).toMatchObject({
+      key: 'key',
+      metadata: { type: 'note', namespace: 'default', accessCount: 1 },
+    })
+    expect(match?.metadata.expiresAt).not.toBeNull()
+    const plain = { decrypt: absent, includeMetadata: absent, includeArchived: absent }
+    expect(await memory.read('short-term', 'other', plain)).toBe('others')
+    const cleaned = { scope: absent, dryRun: absent, threshold: absent, archiveBefore: absent }
+    expect(await memory.cleanup(cleaned)).toMatchObject({ deleted: 0, errors: [] })
+  })
+
   it('says which key stands in a batch twice, unless that tells a secret', async () => {
     const memory = createMemoryManager({ stores: createInMemoryStore() })
     const twice = (key: string) => ['first', key, 'other', key].map((each) => ({ key: each, value: 1 }))

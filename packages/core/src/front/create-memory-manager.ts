@@ -44,44 +44,44 @@ export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchema
   /** One store for all scopes, or one for each. Closed with the last memory that uses it. */
   stores: MemoryStore | Record<MemoryScope, MemoryStore>
   /** Whose memory this is. Default `default`. */
-  namespace?: string
+  namespace?: string | undefined
   /**
    * Makes text findable by meaning, in stores that keep vectors. Closed with the last memory that uses it.
    */
-  embedder?: Embedder
+  embedder?: Embedder | undefined
   /**
    * Value types by scope and key, checked at every write and read: a schema that changes values, by defaults for
    * example, must leave its own output as it is.
    */
-  schemas?: Schemas
+  schemas?: Schemas | undefined
   /**
    * What to do with secrets before anything is stored, indexed or embedded: replace them (`redact`, the
    * default), refuse the write (`reject`) or keep them (`allow`).
    */
-  redact?: RedactPolicy
+  redact?: RedactPolicy | undefined
   /** Called with what was replaced in each write: kinds and counts, never the secret. What it throws is dropped. */
-  onRedaction?: (report: RedactionReport) => void
-  policies?: MemoryPolicies
+  onRedaction?: ((report: RedactionReport) => void) | undefined
+  policies?: MemoryPolicies | undefined
   /**
    * The key for `encrypt: true`: one AES-256 key of 32 bytes, or a ring of named keys of which one is current.
    * A value whose key is lost can never be read again.
    */
   encryptionKey?: Uint8Array | KeyRing | undefined
   /** Caches entries of stores that have stamps; for example `createMemoryCache` of `@recall/core/protocol`. */
-  cache?: MemoryCache
+  cache?: MemoryCache | undefined
   /** Default: the system's. What is less than a millisecond is left out. */
-  clock?: Clock
+  clock?: Clock | undefined
 }
 
 export interface MemoryPolicies {
   /** Milliseconds an entry lives after its last access when `write` does not say. Default: short-term 1 hour. */
-  defaultTtl?: Partial<Record<MemoryScope, number>>
+  defaultTtl?: Partial<Record<MemoryScope, number>> | undefined
   /**
    * Bytes that the values of a scope may take together, as compact JSON; `Infinity` for no limit. Default 10 MB,
    * 100 MB, 1 GB and 10 GB, from working to episodic. A full short-term memory evicts its least recently used
    * entries, down to 80 %; the other scopes refuse the write with QUOTA_EXCEEDED.
    */
-  quotas?: Partial<Record<MemoryScope, number>>
+  quotas?: Partial<Record<MemoryScope, number>> | undefined
 }
 
 /** Default TTL of short-term memory, milliseconds. */

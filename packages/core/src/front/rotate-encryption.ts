@@ -12,10 +12,10 @@ export interface RotationOptions {
   /** Those of the memory. They stay open. */
   stores: MemoryStore | Record<MemoryScope, MemoryStore>
   /** Default `default`. */
-  namespace?: string
+  namespace?: string | undefined
   /** The current key encrypts from now on; the ring also holds the keys of the stored values. */
   encryptionKey: KeyRing
-  clock?: Clock
+  clock?: Clock | undefined
 }
 
 export interface RotationResult {

@@ -18,13 +18,15 @@ export interface ContextBundle {
 
 export interface ContextOptions {
   /** Most matches of each kind, 0 for none. Default 5 playbooks, 3 episodes, 10 recent ones. */
-  limits?: { playbooks?: number; episodes?: number; recent?: number }
+  limits?:
+    | { playbooks?: number | undefined; episodes?: number | undefined; recent?: number | undefined }
+    | undefined
   /** Tokens that all values together may take. Default 4,000. */
-  maxTokens?: number
+  maxTokens?: number | undefined
   /** Default: a token for every four characters of JSON, rounded up. */
-  countTokens?: (text: string) => number
+  countTokens?: ((text: string) => number) | undefined
   /** Leave out playbooks and episodes that score below this, 0..1. Default 0. */
-  minScore?: number
+  minScore?: number | undefined
 }
 
 /**

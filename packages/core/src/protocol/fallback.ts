@@ -28,19 +28,19 @@ export interface Degradation {
 export interface FallbackOptions {
   memory: MemoryManager
   /** Keeps writes that the store did not answer. Without a queue they fail as usual. */
-  queue?: WriteQueue
+  queue?: WriteQueue | undefined
   /** Called for every failure that was handled: log it. What it throws is dropped. */
   onDegraded: (degradation: Degradation) => void
   /**
    * Check queued values, as the memory's own do. Without them, of several queued writes whose values a schema of the
    * memory changes, with defaults for example, only the first is made: it looks like somebody else's.
    */
-  schemas?: ValueSchemas
+  schemas?: ValueSchemas | undefined
   /** What to do with secrets in queued values, tags, types and texts: as the memory does. Default `redact`. */
-  redact?: RedactPolicy
+  redact?: RedactPolicy | undefined
   /** Seals queued values that ask for encryption; without it such writes are not queued. */
   encryptionKey?: Uint8Array | KeyRing | undefined
-  clock?: Clock
+  clock?: Clock | undefined
 }
 
 export interface MemoryFallback {

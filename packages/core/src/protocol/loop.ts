@@ -76,11 +76,11 @@ export interface LoopSteps<
 
 export interface LoopOptions {
   /** Default: a random UUID. */
-  loopId?: string
+  loopId?: string | undefined
   /** The task that the loop is part of. Default: the goal's id, else the loop's. */
-  taskId?: string
-  context?: ContextOptions
-  clock?: Clock
+  taskId?: string | undefined
+  context?: ContextOptions | undefined
+  clock?: Clock | undefined
 }
 
 export interface LoopResult<Result> {

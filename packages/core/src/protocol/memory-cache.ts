@@ -5,9 +5,9 @@ import { jsonBytes } from '../json.ts'
 
 export interface MemoryCacheOptions {
   /** Bytes of values, as compact JSON, that are kept. Default 16 MB. */
-  maxBytes?: number
+  maxBytes?: number | undefined
   /** Entries that are kept, at most 1,000,000. Default 10,000. */
-  maxEntries?: number
+  maxEntries?: number | undefined
 }
 
 /**

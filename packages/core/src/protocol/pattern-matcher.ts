@@ -13,11 +13,11 @@ import { queryOf } from './query-text.ts'
 
 /** The situation of an agent. Only the parts that are given are searched by. */
 export interface Situation {
-  tags?: readonly string[]
+  tags?: readonly string[] | undefined
   /** In words. */
-  description?: string
+  description?: string | undefined
   /** Conditions that one element of a pattern's `preconditions` meets, in the language of filters. */
-  preconditions?: Record<string, unknown>
+  preconditions?: Record<string, unknown> | undefined
 }
 
 export interface PatternMatch<T = unknown> {
@@ -34,11 +34,11 @@ export interface PatternMatch<T = unknown> {
 
 export interface PatternMatcherOptions {
   /** Embeds descriptions, for a memory without an embedder of its own. */
-  embed?: (text: string) => Promise<readonly number[] | Float32Array>
+  embed?: ((text: string) => Promise<readonly number[] | Float32Array>) | undefined
   /** Shares of the parts in the score, each 0 or more and not all 0. Default `patternWeights`. */
-  weights?: Record<keyof PatternMatch['matchedBy'], number>
+  weights?: Record<keyof PatternMatch['matchedBy'], number> | undefined
   /** Most matches of each part. Default 10. */
-  limit?: number
+  limit?: number | undefined
 }
 
 /** The description weighs a little more than declared tags and preconditions. */

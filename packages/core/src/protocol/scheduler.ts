@@ -31,13 +31,13 @@ export interface Timers {
 
 export interface SchedulerOptions {
   /** Milliseconds between two runs, above zero. Default: the intervals of `cleanupTasks`. */
-  intervals?: Partial<Record<CleanupTask, number>>
+  intervals?: Partial<Record<CleanupTask, number>> | undefined
   /** Turns are delayed at random by up to this share of an interval, so that processes do not collide. Default 0.1. */
-  jitter?: number
-  random?: () => number
-  timers?: Timers
+  jitter?: number | undefined
+  random?: (() => number) | undefined
+  timers?: Timers | undefined
   /** Called after every turn. What it throws is dropped. */
-  onTurn?: (turn: CleanupTurn) => void
+  onTurn?: ((turn: CleanupTurn) => void) | undefined
 }
 
 export interface CleanupScheduler extends AsyncDisposable {

@@ -10,7 +10,7 @@ import { checkVectors, type Searchable, searchable, searchEntries } from './in-m
 
 export interface InMemoryStoreOptions {
   /** Whether old episodes can be archived. Default true. */
-  archive?: boolean
+  archive?: boolean | undefined
 }
 
 /** Keeps entries in this process's memory, for working memory, tests and small tasks. They end with the process. */

@@ -10,14 +10,14 @@ import { createTokenize, type Tokenize } from './tokenizer.ts'
 
 export interface LocalEmbedderOptions {
   /** Default: bge-small-en-v1.5 with 8-bit weights, from `@recall/model-bge-small-en`. */
-  model?: ModelFiles
+  model?: ModelFiles | undefined
   /**
    * Default: onnxruntime-node when it is installed, else the WebAssembly build, which always works, and which a worker
    * thread, and Bun, take in a process without `ORT_DISABLE_TELEMETRY=1`: there the other cannot be kept from reporting.
    */
-  runtime?: Runtime
+  runtime?: Runtime | undefined
   /** Threads of the native runtime. Default: what it chooses. */
-  threads?: number
+  threads?: number | undefined
 }
 
 export interface LocalEmbedder extends Embedder {
