@@ -22,7 +22,7 @@ export { type ScrubbableStore, type ScrubbedFile, scrubFiles } from './scrub.ts'
 export type { Redact } from './scrub-archive.ts'
 export { archivedNamespaces } from './scrub-archive.ts'
 export type { LocatedHit, LocateQuery } from './search/file-search.ts'
-export type { Passage } from './search/passages.ts'
+export type { Passage, PlacedPassage } from './search/passages.ts'
 export type { IndexProgress, MemoryIndex } from './search-index/memory-index.ts'
 export {
   type MemoryStatus,
