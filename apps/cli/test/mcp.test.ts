@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -38,6 +38,19 @@ it('serves the memory of files: what was archived is found, what is remembered i
   await call('memory_forget', { key: 'conversation:s1', scope: 'episodic' })
   expect((await shell.run('search', 'releases the client')).code).toBe(1)
   expect((await shell.run('consume')).out).toBe('The window is empty.\n')
+})
+
+it('tells an agent each time which files a search could not read', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  writeFileSync(join(shell.root, 'memory/MEMORY.md'), Buffer.from([0x74, 0xe9, 0x74]))
+  const call = await connect(shell.root)
+  for (const query of ['text', 'text'])
+    expect(await call('memory_search', { query })).toEqual({
+      results: [],
+      notSearched: [expect.stringContaining('MEMORY.md is not UTF-8 text')],
+    })
+  expect(await call('memory_search', { query: 'text', scope: 'episodic' })).toEqual({ results: [] })
 })
 
 it('finds by meaning where the memory has vectors, and by words while the model is away', async () => {

@@ -33,5 +33,7 @@ export interface McpOptions {
   hub?: SharedMemories
   /** Removes a memory for good, and with a session's archive all that is kept of it. Default: `memory.delete`. */
   forget?(scope: MemoryScope, key: string): Promise<void>
+  /** What a search of a scope could not look at, and why, such as files that cannot be read. Default: nothing. */
+  notSearched?(scope: MemoryScope): readonly string[] | Promise<readonly string[]>
   version?: string
 }

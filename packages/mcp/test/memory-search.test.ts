@@ -1,6 +1,6 @@
 import { createInMemoryStore, createMemoryManager, type MemoryManager } from '@recall/core'
-import { expect, it } from 'vitest'
-import { createMcpFetch } from '../src/index.ts'
+import { describe, expect, it } from 'vitest'
+import { createMcpFetch, type McpOptions } from '../src/index.ts'
 import { modern, sampleOptions } from './support.ts'
 
 it.each([
@@ -153,4 +153,41 @@ it('shows of a long memory the place that was looked for', async () => {
     result: { structuredContent: { results: { text: string }[] } }
   }
   expect(result.structuredContent.results[0]?.text).toContain('The heron stood in the reeds.')
+})
+
+describe('what a search could not look at', () => {
+  async function told(notSearched: McpOptions['notSearched'], args: Record<string, unknown> = {}) {
+    const memory = createMemoryManager({ stores: createInMemoryStore() })
+    const server = createMcpFetch({ optionsFor: () => ({ memory, ...(notSearched ? { notSearched } : {}) }) })
+    const asked = { name: 'memory_search', arguments: { query: 'heron', ...args } }
+    const answer = await server.fetch(modern('tools/call', asked, 'memory_search'))
+    const { result } = (await answer.json()) as {
+      result: { structuredContent: { results: unknown[]; notSearched?: string[] } }
+    }
+    expect(result.structuredContent.results).toEqual([])
+    return result.structuredContent.notSearched
+  }
+
+  it('is told beside what it found, fenced, each once', async () => {
+    const reports = await told((scope) => ['NOTES.md cannot be read', `${scope}.md cannot be read`])
+    expect(reports).toEqual(
+      ['NOTES.md', 'long-term.md', 'episodic.md'].map((name) =>
+        expect.stringMatching(
+          new RegExp(`^<recalled-memory .*\n${name} cannot be read\n</recalled-memory>$`),
+        ),
+      ),
+    )
+    expect(await told((scope) => [scope], { scope: 'short-term' })).toEqual([
+      expect.stringContaining('\nshort-term\n'),
+    ])
+  })
+
+  it('is counted where it is much, holds no secret, and is absent where all was searched', async () => {
+    const many = Array.from({ length: 12 }, (_, i) => `${i}-ghp_${'a1B2'.repeat(9)}.md`)
+    const reports = await told(() => many)
+    expect(reports).toHaveLength(6)
+    expect(reports?.at(-1)).toBe('and 7 more')
+    expect(reports?.join()).not.toContain('a1B2')
+    expect(await told(undefined)).toBeUndefined()
+  })
 })

@@ -6,6 +6,7 @@ import {
   type Entry,
   type MemoryScope,
   type MemoryStore,
+  type Place,
   type RankWeights,
   rankWeights,
   type Selection,
@@ -61,6 +62,8 @@ export interface FileStore extends MemoryStore {
    * its best one, or as many as `passages` says.
    */
   locate(query: LocateQuery, scopes: readonly MemoryScope[]): LocatedHit[]
+  /** What a search of a place by words or meaning cannot look at, and why: `onNotice` is told of each only once. */
+  notSearched(place: Place): string[]
   /**
    * Embeds recent writes before `locate`, as many as a search can wait for. The rest, and all where vectors cannot be
    * made or stored, are found by words alone.
@@ -271,6 +274,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
 
     find: search.find,
     locate: search.locate,
+    notSearched: search.notSearched,
     embedRecent: memoryVectors.embedRecent,
     vectorCoverage: memoryVectors.coverage,
 

@@ -126,6 +126,12 @@ describe('a file that cannot be read', () => {
     const other = await openFileMemory({ root, onNotice: (notice) => notices.push(notice) })
     expect((await other.search('short-term', { text: 'harbour' })).map(({ key }) => key)).toEqual(['note'])
     expect(notices.join()).toContain('not searched')
+    const store = await openFileStore({ root })
+    const place = { scope: 'short-term', namespace: 'default' } as const
+    expect(store.notSearched(place).join()).toContain('EPHEMERAL.md')
+    for (const elsewhere of [{ scope: 'long-term' } as const, { namespace: 'others' }])
+      expect(store.notSearched({ ...place, ...elsewhere })).toEqual([])
+    await store.close()
     expect(await failure(other.search('short-term', {}), 'MEMORY_UNAVAILABLE')).toContain('EPHEMERAL.md')
     rmdirSync(at('EPHEMERAL.md'))
     expect((await other.search('short-term', {})).map(({ key }) => key)).toEqual(['note'])

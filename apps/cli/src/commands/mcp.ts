@@ -30,6 +30,7 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
       memory: embedder ? evenWithoutModel(io, memory, store) : memory,
       version: process.env.RECALL_VERSION ?? '0.0.0',
       ...(hub ? { hub } : {}),
+      notSearched: (scope) => store.notSearched({ scope, namespace: memory.namespace }),
       async forget(scope, key) {
         const isSession = scope === 'episodic' && key.startsWith('conversation:')
         const found = await addressesByKey(store, memory.namespace, [key], isSession ? undefined : scope)

@@ -14,13 +14,15 @@ import {
 } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
-import { answerFrom, orFailure } from './answer.ts'
+import { answerFrom, orFailure, withoutSecrets } from './answer.ts'
 import { hasArchive, scope, wholeText } from './stored-memory.ts'
 
 /** Longest text of a result, in characters. */
 const resultLength = 700
 /** Most places of one memory among the results of a search. */
 const mostOfOne = 10
+/** Most reports of what was not searched. */
+const mostReports = 5
 
 const hit = z.object({
   key: z.string(),
@@ -37,7 +39,7 @@ const hit = z.object({
   archived: z.boolean().optional().describe('it was moved to the archive for its age'),
 })
 
-export function addSearch(server: McpServer, { memory }: McpOptions): void {
+export function addSearch(server: McpServer, { memory, notSearched = () => [] }: McpOptions): void {
   server.registerTool(
     'memory_search',
     {
@@ -68,6 +70,10 @@ export function addSearch(server: McpServer, { memory }: McpOptions): void {
           .optional()
           .describe('how the first result was found: by words, by meaning or by both'),
         confidence: z.number().optional().describe('how likely memory knows what was asked, 0 to 1'),
+        notSearched: z
+          .array(z.string())
+          .optional()
+          .describe('what could not be read, so that the answer may lack it: tell the user'),
       }),
       annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
@@ -87,13 +93,25 @@ export function addSearch(server: McpServer, { memory }: McpOptions): void {
         const results = best.map((place) => hitOf(place, terms))
         const { mode } = best[0]?.match ?? {}
         const { confidence } = results[0] ?? {}
+        const missed = await Promise.all(scopes.map((each) => notSearched(each)))
         return answerFrom('search of memory', {
           results,
           ...(mode === undefined ? {} : { mode }),
           ...(confidence === undefined ? {} : { confidence }),
+          ...reported([...new Set(missed.flat())]),
         })
       }),
   )
+}
+
+/** A report names a file, and anybody may have chosen that name. */
+function reported(problems: readonly string[]): { notSearched?: string[] } {
+  if (problems.length === 0) return {}
+  const named = problems
+    .slice(0, mostReports)
+    .map((each) => fenceRecalled(beginningOf(withoutSecrets(each), resultLength), 'search of memory'))
+  const more = problems.length - named.length
+  return { notSearched: more === 0 ? named : [...named, `and ${more} more`] }
 }
 
 const rounded = (share: number): number => Math.round(share * 1000) / 1000

@@ -7,6 +7,7 @@ import {
   type MemoryScope,
   memoryScopes,
   namedDates,
+  type Place,
   type RankedUnit,
   type RankWeights,
   type SearchMode,
@@ -100,15 +101,24 @@ export function createFileSearch(options: FileSearchOptions) {
   const noticed = new Set<string>()
   const neverUsed = { at: 0, count: 0 }
 
+  const unreadOf =
+    (place: Place) =>
+    ({ folder, name }: Pick<Unread[number], 'folder' | 'name'>): boolean =>
+      mayHold(layout, folder, name, place)
+
+  const notSearched = (place: Place): string[] => {
+    const unread = index.query((current) => current.unread())
+    return unread.filter(unreadOf(place)).map(({ problem }) => problem)
+  }
+
   /**
    * A list that silently lacks an unreadable file would pass for complete, so it fails; a search by words or meaning
    * returns what it can and reports which files it could not look at.
    *
    * @throws MemoryError UNAVAILABLE
    */
-  const tellUnread = (unread: ReturnType<SearchIndex['unread']>, query: StoreQuery): void => {
-    const mayHoldMatches = ({ folder, name }: { folder: string; name: string }): boolean =>
-      mayHold(layout, folder, name, query)
+  const tellUnread = (unread: Unread, query: StoreQuery): void => {
+    const mayHoldMatches = unreadOf(query)
     if (query.text === undefined && !query.embedding) files.refuseUnread(unread, mayHoldMatches)
     for (const { problem } of unread.filter(mayHoldMatches)) {
       if (!noticed.has(problem)) onNotice(`not searched: ${problem}`)
@@ -233,8 +243,10 @@ export function createFileSearch(options: FileSearchOptions) {
     }))
   }
 
-  return { find, locate, addressOfRow }
+  return { find, locate, notSearched, addressOfRow }
 }
+
+type Unread = ReturnType<SearchIndex['unread']>
 
 const bestFirst = { sortBy: 'relevance', sortOrder: 'desc', offset: 0 } as const
 
