@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createKeywordCounter } from './keywords.ts'
+import { createKeywordCounter, hasSubject } from './keywords.ts'
 
 function topOf(...texts: [string, number][]) {
   const counter = createKeywordCounter()
@@ -46,4 +46,34 @@ it('leaves out the words of other languages that say nothing', () => {
   expect(topOf(['Mach mir bitte einen Plan für meine Abgabe', 3])).toEqual(['abgabe', 'plan'])
   expect(topOf(['Pourquoi les tuiles sont bleues', 3])).toEqual(['bleues', 'tuiles'])
   expect(topOf(['porque está roto el tejado', 3])).toEqual(['tejado', 'roto'])
+})
+
+it.each([
+  ['Portuguese', 'Por que o pool de conexões vaza? Você pode corrigir isso para mim?', 'conexões pool vaza'],
+  ['Italian', 'Perché il pool di connessioni perde? Puoi correggere questo?', 'connessioni perde pool'],
+  [
+    'Russian',
+    'Почему переполняется пул соединений? Нам нужно это исправить для всех.',
+    'переполняется соединений пул',
+  ],
+  ['Chinese', '连接池一直泄漏，应该怎么修复？我们需要检查为什么会这样。谢谢', '泄漏 连接'],
+  ['traditional Chinese', '應該怎麼修復？我們需要檢查為什麼會洩漏，請繼續。謝謝', '洩漏'],
+  [
+    'Japanese',
+    'データベースの接続がいつも枯渇してしまいます。どうすればいいですか？修正した方がいいと思います。教えてください。',
+    'データベース 接続 枯渇',
+  ],
+  [
+    'Korean',
+    '데이터베이스 연결이 왜 고갈되는지 어떻게 확인해야 합니까? 우리는 그리고',
+    '데이터베이스 고갈되는지 연결이',
+  ],
+])('names what a conversation in %s is about', (_, text, subjects) => {
+  expect(topOf([text, 3])).toEqual(subjects.split(' '))
+})
+
+it('finds no subject in a greeting or in what tells to go on, in other scripts', () => {
+  for (const text of ['继续。谢谢！', 'ありがとうございました。続けてください。', 'Привет! Спасибо, давай.'])
+    expect(hasSubject(text)).toBe(false)
+  expect(hasSubject('连接池泄漏')).toBe(true)
 })
