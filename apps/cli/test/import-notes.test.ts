@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createMemoryManager } from '@recall/core'
 import { openFileStore } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
 import { openJournal } from '../src/imports/import-journal.ts'
@@ -49,6 +50,99 @@ it('knows what was imported while another import was under way', async () => {
   writeFiles(folder, { 'todo.md': 'Feed the walrus twice.' })
   expect(await shell.json('import', folder)).toMatchObject({ memories: 1, kept: 0 })
   expect(openJournal(store).has('of another', 'import')).toBe(true)
+})
+
+describe('a note', () => {
+  /** The imported memories of a store. */
+  async function kept({ run }: Shell) {
+    const entries = (await run('export')).out.split('\n').filter((line) => line.includes('"import:'))
+    return entries.map((line) => {
+      const { key, value, tags, createdAt } = JSON.parse(line) as Record<string, string>
+      return { key, value, tags, createdAt }
+    })
+  }
+
+  it('of any folder is called markdown, and is of the time of its file', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    writeFiles(folder, { 'ideas/kite.md': 'Fly a kite.', 'ideas/tea.md': '---\ntags: [a\n---\nDrink tea.' })
+    const time = new Date('2025-04-05T06:07:08Z')
+    for (const name of ['kite', 'tea']) utimesSync(join(folder, `ideas/${name}.md`), time, time)
+    const { out } = await shell.run('import', folder)
+    expect(out).toContain('passed over: 1 × unreadable front matter, kept as text\n')
+    const [kite] = (await kept(shell)).filter(({ value }) => value?.includes('kite'))
+    expect(kite).toEqual({
+      key: expect.stringMatching(/^import:markdown:/),
+      value: '# kite\n\nFly a kite.\n\nImported from markdown (ideas/kite).',
+      tags: ['from:markdown'],
+      createdAt: expect.anything(),
+    })
+    expect(new Date(kite?.createdAt ?? '')).toEqual(time)
+  })
+
+  it('stays one memory when an edit makes it look like one of basic-memory, and back', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    for (const text of ['Fly a kite.', '- [idea] Fly a kite.', 'Fly a red kite.']) {
+      writeFiles(folder, { 'kite.md': text })
+      expect(await shell.json('import', folder)).toMatchObject({ memories: 1, kept: 0 })
+      expect(await kept(shell)).toHaveLength(1)
+    }
+  })
+
+  /** Notes as earlier versions imported them, all as those of basic-memory. */
+  async function importedEarlier() {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    writeFiles(folder, { 'a/kite.md': 'Fly a kite.', 'a/tea.md': 'Drink tea.' })
+    await shell.run('init')
+    const store = await openFileStore({ root: shell.root })
+    const memory = createMemoryManager({ stores: store })
+    const journal = openJournal(store)
+    for (const [name, text] of [
+      ['kite', 'Fly a kite.'],
+      ['tea', 'Drink tea.'],
+    ] as const) {
+      const key = `import:basic-memory:${createHash('sha256').update(name).digest('hex').slice(0, 20)}`
+      const value = `# ${name}\n\n${text}\n\nImported from basic-memory (${name}), recorded at an unknown time.`
+      await memory.write('long-term', key, value, { tags: ['from:basic-memory'] })
+      const hashOf = (said: string) =>
+        createHash('sha256').update(JSON.stringify(said)).digest('hex').slice(0, 16)
+      journal.add(key, hashOf(value))
+      journal.add(`file of ${key}`, hashOf(join(folder, `a/${name}.md`)))
+    }
+    journal.save()
+    await store.close()
+    return { shell, folder }
+  }
+
+  it.each([
+    ['', ''],
+    [', also when its folder was moved', 'moved'],
+    [', also when the journal is lost', 'lost'],
+  ])('that an earlier version imported is imported again under its key%s', async (_, change) => {
+    const { shell, folder } = await importedEarlier()
+    const before = (await kept(shell)).map(({ key }) => key)
+    if (change === 'moved') renameSync(join(folder, 'a'), join(folder, 'b'))
+    if (change === 'lost') rmSync(join(shell.root, 'memory/.recall/imports.json'))
+    await shell.run('forget', '--containing', 'Drink', '--yes')
+    const again = await shell.json('import', join(folder, change === 'moved' ? 'b' : 'a'))
+    expect(again).toMatchObject({ memories: 1, kept: 0, forgotten: 1 })
+    const [kite, ...others] = await kept(shell)
+    expect(others).toEqual([])
+    expect(before).toContain(kite?.key)
+    expect(kite).toMatchObject({
+      value: '# kite\n\nFly a kite.\n\nImported from markdown (kite).',
+      tags: ['from:markdown'],
+    })
+  })
+
+  it('has a key of its own beside one of its name that an earlier version imported', async () => {
+    const { shell, folder } = await importedEarlier()
+    writeFiles(folder, { 'c/kite.md': 'Buy a kite.' })
+    expect(await shell.json('import', join(folder, 'c'))).toMatchObject({ memories: 1, kept: 0 })
+    expect(await kept(shell)).toHaveLength(3)
+  })
 })
 
 describe('notes with the same name', () => {

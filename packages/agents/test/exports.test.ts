@@ -378,7 +378,7 @@ it.each(['birds/quoll.md', 'birds/quoll.MD', 'birds/quoll.markdown'])(
   'calls the note %s by its path',
   async (name) => {
     const path = await temporaryFile(name.slice(6), 'It hides.\r\nBy day.\r\n')
-    const note = { isFile: true, id: 'birds/quoll', type: 'note', tags: [], source: 'basic-memory' }
+    const note = { isFile: true, id: 'birds/quoll', type: 'note', tags: [], source: 'markdown' }
     expect(await readMemoryExport(path, { name, now })).toEqual({
       format: 'markdown note',
       records: [{ ...note, text: '# quoll\n\nIt hides.\nBy day.' }],
@@ -405,6 +405,15 @@ it('takes from the front matter of a note its link, its type and its project', a
 })
 
 it.each([
+  ['---\npermalink: birds/quoll\n---\nIt hides.', 'basic-memory'],
+  ['# Quoll\n\n- [habit] Hides by day #quoll (seen)', 'basic-memory'],
+  ['See [[Birds]].\n\n- [[Owls]]\n- [site](https://example.org) x\n- [ ] feed\n- [x] wash', 'markdown'],
+  ['---\ntitle: Quoll\ntags: [pet]\n---\nIt hides.', 'markdown'],
+])('names the source of a note by what only basic-memory writes: %j', async (note, source) => {
+  expect((await read(note, 'quoll.md'))?.records).toMatchObject([{ source }])
+})
+
+it.each([
   ['broken', 'tags: [pet\n', 1],
   ['nested too deep', `a: ${'['.repeat(5000)}\n`, 1],
   ['with aliases', 'a: &a [1]\nb: *a\n', 1],
@@ -414,7 +423,7 @@ it.each([
   const note = `---\n${front}---\nIt hides.`
   const found = await read(note, 'quoll.md')
   expect(texts(found)).toEqual([`# quoll\n\n${note}`])
-  expect(found?.skipped['unreadable front matter']).toBe(count)
+  expect(found?.skipped['unreadable front matter, kept as text']).toBe(count)
 })
 
 it('takes a line in a note for front matter only where the note begins with it', async () => {

@@ -38,17 +38,27 @@ export function createMemoryImporter(
     isForgotten({ scope: 'long-term', namespace: memory.namespace, key }) ||
     (await memory.exists('long-term', key))
 
-  /** The key of a memory, or one of its own for a note whose name the note of another file has. */
   const findKey = async (record: NamedMemory, path: string): Promise<string> => {
     const { earlierKey } = record
     if (earlierKey !== undefined && (await isKnown(earlierKey))) return earlierKey
+    if (!record.isFile) return keyOf(record)
+    // An edit may make a note look like one of the other kind, and earlier versions took all notes for one kind.
+    const others = noteSources.filter((source) => source !== record.source)
+    for (const source of others) {
+      const key = await findNoteKey({ ...record, source }, path)
+      if (await isKnown(key)) return key
+    }
+    return findNoteKey(record, path)
+  }
+
+  /** The key of a note, or one of its own where the note of another file has its name. */
+  const findNoteKey = async (record: ImportedMemory, path: string): Promise<string> => {
     const key = keyOf(record)
-    if (!record.isFile) return key
     const own = keyOf({ ...record, id: `${record.id}\n${path}` })
     const present = await memory.batchRead<string>('long-term', [key, own])
-    const { text } = redactText(toText(record))
     // A folder that was moved or copied holds the same notes.
-    if (present.get(key) === text || journal.has(key, hashOf(text))) return key
+    if (formsOf(record).some((text) => present.get(key) === text || journal.has(key, hashOf(text))))
+      return key
     const file = fileOf(key)
     // A journal from before files were recorded tells at least whether this one was ever imported.
     const isOfAnother = journal.knows(file)
@@ -82,6 +92,10 @@ export function createMemoryImporter(
     }
   }
 
+  /** Whether a text under a key is as an import left it. */
+  const isOurs = (key: string, text: unknown, record: ImportedMemory): boolean =>
+    journal.has(key, hashOf(text)) || formsOf(record).some((form) => form === text)
+
   /** Writes the memories that are new or that only their source has changed. */
   const writeBatch = async (
     batch: ReadonlyMap<string, ImportedMemory>,
@@ -96,7 +110,7 @@ export function createMemoryImporter(
       else if (present.get(key) === text) {
         outcome.unchanged++
         journal.add(key, hashOf(text))
-      } else if (present.has(key) && !journal.has(key, hashOf(present.get(key)))) outcome.kept++
+      } else if (present.has(key) && !isOurs(key, present.get(key), record)) outcome.kept++
       else {
         const labels = labelsOf(record)
         addCounts(outcome.redactions, counts)
@@ -152,7 +166,8 @@ function withoutSecretsInIds(records: readonly ImportedMemory[]): NamedMemory[] 
     const count = (counts.get(id) ?? 0) + 1
     counts.set(id, count)
     // Several that differed in their secrets alone stay several.
-    return { ...record, id: count === 1 ? id : `${id} (${count})`, earlierKey: keyOf(record) }
+    const earlierKey = keyOf(record.isFile ? { ...record, source: firstNoteSource } : record)
+    return { ...record, id: count === 1 ? id : `${id} (${count})`, earlierKey }
   })
 }
 
@@ -181,9 +196,25 @@ function labelsOf(record: ImportedMemory): {
 const toTag = (text: string): string =>
   beginningOf(text.replace(/[\s\p{Cc}]+/gu, ' ').trim(), longestTag).toWellFormed()
 
+/** The source that earlier versions named for every note. */
+const firstNoteSource = 'basic-memory'
+const noteSources = [firstNoteSource, 'markdown']
+
+/** What a memory is kept as, and was, or may have been, while its source said the same. */
+function formsOf(record: ImportedMemory): string[] {
+  const { isFile, at = unknownTime } = record
+  const others = isFile ? noteSources.map((source) => ({ ...record, source })) : []
+  const first = isFile ? [{ ...record, source: firstNoteSource, at }] : []
+  return [record, ...others, ...first].map((each) => redactText(toText(each)).text)
+}
+
+const unknownTime = 'at an unknown time'
+
 /** Adds the origin below the text: another tool recorded it, elsewhere and earlier. */
-function toText({ text, source, id, at, project }: ImportedMemory): string {
+function toText({ text, source, id, isFile, at, project }: ImportedMemory): string {
   const from = [`Imported from ${source}`, ...(project ? [`project ${project}`] : [])].join(', ')
   const clean = id.length <= 80 && !/\s/.test(id) ? ` (${id})` : ''
-  return `${text}\n\n${from}${clean}, recorded ${at ?? 'at an unknown time'}.`
+  // A note is as old as its file, whose time changes with each copy: the entry has it, the text does not.
+  const recorded = isFile && at === undefined ? '' : `, recorded ${at ?? unknownTime}`
+  return `${text}\n\n${from}${clean}${recorded}.`
 }

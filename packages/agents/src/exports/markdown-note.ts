@@ -6,7 +6,6 @@ import { toInstant } from '../reading/instants.ts'
 import { hasNestedKeys } from '../reading/nested-keys.ts'
 import { type ImportedMemory, type MemoryExport, text, textList } from './imported-memory.ts'
 
-const source = 'basic-memory'
 const longestFrontMatter = 64 * 1024
 
 /**
@@ -25,7 +24,7 @@ export function readMarkdownNote(markdown: string, path: string): MemoryExport {
   // The file's own time changes with every edit and copy.
   const [at] = [fields.created, fields.date, fields.modified].flatMap((time) => toInstant(dateOf(time)) ?? [])
   const record: ImportedMemory = {
-    source,
+    source: isOfBasicMemory(fields, said) ? 'basic-memory' : 'markdown',
     id: text(fields.permalink) ?? stem,
     isFile: true,
     text: whole.startsWith('# ') ? whole : `# ${title}\n\n${whole}`,
@@ -39,10 +38,14 @@ export function readMarkdownNote(markdown: string, path: string): MemoryExport {
     records: whole === '' ? [] : [record],
     skipped: {
       ...(whole === '' ? { 'empty note': 1 } : {}),
-      ...(problem ? { 'unreadable front matter': 1 } : {}),
+      ...(problem ? { 'unreadable front matter, kept as text': 1 } : {}),
     },
   }
 }
+
+/** It gives its notes a permalink, unless told not to, and their observations a category: `- [method] Pour slowly`. */
+const isOfBasicMemory = (fields: Record<string, unknown>, body: string): boolean =>
+  text(fields.permalink) !== undefined || /^[ \t]*-[ \t]+\[(?!\[)[^[\]()\n]{2,}\][ \t]+\S/m.test(body)
 
 /** Splits off the front matter. It is untrusted: if it is too long, is broken or has aliases, it stays text. */
 function split(markdown: string): { fields: Record<string, unknown>; body: string; problem?: true } {
