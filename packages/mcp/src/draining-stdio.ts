@@ -7,10 +7,12 @@ import {
   isJSONRPCResultResponse,
   type JSONRPCMessage,
   ProtocolErrorCode,
+  type RequestId,
   type Transport,
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
-import { createLongLineFilter, longestLine } from './long-lines.ts'
+import { createLineReader, longestLine } from './long-lines.ts'
+import { refusalOf } from './malformed-lines.ts'
 
 /**
  * Longest wait, in milliseconds, for calls under way after the input has ended: the host is gone, or will not wait
@@ -29,26 +31,30 @@ interface UnderWay {
 
 /**
  * A transport over standard input and output whose input ends only when every request has been answered, or after
- * `mostWaitMs`: a host that writes its requests and closes the pipe still gets its answers. A request that is too long
- * is refused, and the connection goes on.
+ * `mostWaitMs`: a host that writes its requests and closes the pipe still gets its answers. A line that is too long,
+ * or no message, is refused, and the connection goes on.
  */
 export function createDrainingStdio(
   stdin: Readable,
   stdout: Writable,
 ): { transport: Transport; ended: Promise<void> } {
   const underWay = createUnderWay()
-  const withoutLongLines = createLongLineFilter((id) => {
+  const refuse = (id: RequestId | null, error: { code: number; message: string }): void => {
+    // JSON-RPC wants `null` where the id cannot be told, which the type of the SDK does not know.
+    const refusal = { jsonrpc: '2.0', id, error } as JSONRPCMessage
+    transport.send(refusal).catch((failure) => transport.onerror?.(failure))
+  }
+  const linesOf = createLineReader((id) => {
     const message = `a message of more than ${longestLine / 1024 / 1024} MB is not read`
-    const refusal = {
-      jsonrpc: '2.0',
-      id,
-      error: { code: ProtocolErrorCode.InvalidRequest, message },
-    } as const
-    transport.send(refusal).catch((error) => transport.onerror?.(error))
+    refuse(id ?? null, { code: ProtocolErrorCode.InvalidRequest, message })
   })
   const input = new Transform({
     transform(chunk, _encoding, done) {
-      for (const part of withoutLongLines(chunk)) this.push(part)
+      for (const line of linesOf(chunk)) {
+        const refusal = refusalOf(line.toString())
+        if (refusal) refuse(null, refusal)
+        else this.push(line)
+      }
       done()
     },
     flush(done) {

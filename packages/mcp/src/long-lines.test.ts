@@ -1,24 +1,24 @@
 import { expect, it } from 'vitest'
-import { createLongLineFilter, longestLine } from './long-lines.ts'
+import { createLineReader, longestLine } from './long-lines.ts'
 
-/** What remains of a stream that comes in chunks of this size, and the ids of the requests that were too long. */
-function filtered(stream: string, chunkSize: number) {
+/** The lines of a stream that comes in chunks of this size, and the ids of the requests that were too long. */
+function read(stream: string, chunkSize: number) {
   const ids: unknown[] = []
-  const filter = createLongLineFilter((id) => ids.push(id))
+  const linesOf = createLineReader((id) => ids.push(id))
   const bytes = Buffer.from(stream)
-  const left: Buffer[] = []
+  const lines: Buffer[] = []
   for (let from = 0; from < bytes.length; from += chunkSize)
-    left.push(...filter(bytes.subarray(from, from + chunkSize)))
-  return { left: Buffer.concat(left).toString(), ids }
+    lines.push(...linesOf(bytes.subarray(from, from + chunkSize)))
+  return { lines: lines.map(String), ids }
 }
 
 const lineOf = (begin: string, end: string, length: number): string =>
   `${begin}${'x'.repeat(length - begin.length - end.length)}${end}`
 const chunkSizes = [64 * 1024, 4 * longestLine]
 
-it.each(chunkSizes)('keeps every line that is not too long, in chunks of %d bytes', (chunkSize) => {
-  const stream = `{}\n\n${lineOf('{"id":1,', '}\n', longestLine)}{"id":2}\n{`
-  expect(filtered(stream, chunkSize)).toEqual({ left: stream, ids: [] })
+it.each(chunkSizes)('reads every line that is whole and not too long, in chunks of %d bytes', (chunkSize) => {
+  const lines = ['{}\n', '\n', lineOf('{"id":1,', '}\n', longestLine), '{"id":2}\n']
+  expect(read(`${lines.join('')}{`, chunkSize)).toEqual({ lines, ids: [] })
 })
 
 it.each(chunkSizes)('names the request in a line that is too long, in chunks of %d bytes', (chunkSize) => {
@@ -28,8 +28,7 @@ it.each(chunkSizes)('names the request in a line that is too long, in chunks of 
     lineOf('{"params":"', '","id":-3,"jsonrpc":"2.0"}\n', longestLine + 1),
     lineOf('{"params":"', '"}\n', longestLine + 1),
   ]
-  const { left, ids } = filtered(`{"id":4}\n${long.join('{"id":5}\n')}{"id":6}\n`, chunkSize)
+  const { lines, ids } = read(`{"id":4}\n${long.join('{"id":5}\n')}{"id":6}\n`, chunkSize)
   expect(ids).toEqual([1, 'two', -3, undefined])
-  const read = left.split('\n').filter((line) => line !== '' && line.length < 1000)
-  expect(read).toEqual(['{"id":4}', '{"id":5}', '{"id":5}', '{"id":5}', '{"id":6}'])
+  expect(lines).toEqual(['{"id":4}\n', '{"id":5}\n', '{"id":5}\n', '{"id":5}\n', '{"id":6}\n'])
 })

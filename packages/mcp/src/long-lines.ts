@@ -3,48 +3,50 @@ import type { RequestId } from '@modelcontextprotocol/server'
 /** Longest message in bytes, with the end of its line. */
 export const longestLine = 10 * 1024 * 1024
 
-const newline = Buffer.from('\n')
+const newline = '\n'
 /** Of each end of a line, more than an id and what stands around it. */
 const endSize = 256
 
 /**
- * Takes out of a stream the lines that are too long, which would end the connection.
+ * Divides a stream into lines, without those that are too long, which would end the connection.
  *
  * @param onTooLong is given the id of the request in such a line, where it can be told
- * @returns a function from each chunk to the parts of it that remain
+ * @returns a function from each chunk to the lines that end in it
  */
-export function createLongLineFilter(
+export function createLineReader(
   onTooLong: (id: RequestId | undefined) => void,
 ): (chunk: Buffer) => Buffer[] {
   let length = 0
+  let parts: Buffer[] = []
   let head: Buffer = Buffer.alloc(0)
   let tail: Buffer = Buffer.alloc(0)
 
-  const take = (part: Buffer): Buffer[] => {
-    const before = length
+  const take = (part: Buffer): void => {
     length += part.length
     if (head.length < endSize) head = Buffer.concat([head, part.subarray(0, endSize - head.length)])
     tail = Buffer.concat([tail, part.subarray(-endSize)]).subarray(-endSize)
-    if (length <= longestLine) return [part]
-    // What was handed on of the line ends here: it is no JSON, and passed over.
-    return before > 0 && before <= longestLine ? [newline] : []
+    if (length <= longestLine) parts.push(part)
+    else parts = []
   }
-  const finish = (): void => {
+  const finish = (): Buffer[] => {
+    const lines = length > longestLine ? [] : [Buffer.concat(parts)]
     if (length > longestLine) onTooLong(idIn(head.toString(), tail.toString()))
     length = 0
+    parts = []
     head = tail = Buffer.alloc(0)
+    return lines
   }
 
   return (chunk) => {
-    const left: Buffer[] = []
+    const lines: Buffer[] = []
     for (let from = 0; from < chunk.length; ) {
       const end = chunk.indexOf(newline, from)
       const part = chunk.subarray(from, end < 0 ? chunk.length : end + 1)
-      left.push(...take(part))
-      if (end >= 0) finish()
+      take(part)
+      if (end >= 0) lines.push(...finish())
       from += part.length
     }
-    return left
+    return lines
   }
 }
 

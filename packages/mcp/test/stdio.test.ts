@@ -25,9 +25,9 @@ it('answers what was asked before the input ended, and leaves then', async () =>
       `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 4 } })}\n` +
       'no JSON\n{"jsonrpc":',
   )
-  const answers: { id: number }[] = []
+  const answers: { id: number | null }[] = []
   for await (const line of createInterface(server.stdout)) answers.push(JSON.parse(line))
-  expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, 3])
+  expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, 3, null])
 })
 
 it('answers what was asked before it began to read, when the input has ended', async () => {
@@ -63,7 +63,7 @@ it('answers what was asked before the input broke, and leaves then', async () =>
 it.each([
   ['first', `{"jsonrpc":"2.0","id":"long",`, '"method":"x"}', 'long'],
   ['last', '{"method":"x",', `"params":{"id":1},"jsonrpc": "2.0", "id": 7}`, 7],
-  ['nowhere to be seen', '{"method":"x",', '"params":{"id":1}}', undefined],
+  ['nowhere to be seen', '{"method":"x",', '"params":{"id":1}}', null],
 ])('refuses a message that is too long, with its id %s, and goes on', async (_, begin, end, id) => {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()]
   const { transport, ended } = createDrainingStdio(stdin, stdout)
@@ -79,6 +79,27 @@ it.each([
     .map((line) => JSON.parse(line))
   expect(answers.map((answer) => answer.id)).toEqual([1, id, 1])
   expect(answers[1]?.error).toEqual({ code: -32600, message: 'a message of more than 10 MB is not read' })
+})
+
+it('refuses what is no message, as over HTTP, and goes on', async () => {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()]
+  const { transport, ended } = createDrainingStdio(stdin, stdout)
+  transport.onmessage = () => void transport.send({ jsonrpc: '2.0', id: 1, result: {} })
+  await transport.start()
+  const noMessages = ['[]', '7', '{"jsonrpc":"2.0","id":null,"method":"ping"}', '{"id":9,"method":"ping"}']
+  // Nothing is owed for a blank line, nor for an answer, even a broken one.
+  const ignored = ['', ' \r', '{"id":null,"error":{"code":-32600,"message":"no"}}', '{"id":9,"result":{}}']
+  stdin.end([...ignored, 'not json', ...noMessages, ping].join('\n'))
+  await ended
+  const answers = (await text(stdout.end()))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id: unknown; error?: { code: number } })
+  expect(answers.map(({ id, error: told }) => [id, told?.code])).toEqual([
+    [null, -32700],
+    ...noMessages.map(() => [null, -32600]),
+    [1, undefined],
+  ])
 })
 
 /** A transport whose output has just broken, after it was asked something. */
