@@ -19,6 +19,32 @@ it('says of a key that is taken only what the tool can do about it', async () =>
   })
 })
 
+it('takes the same call again for done, and writes nothing, where the text and its tags are kept', async () => {
+  const options = await sampleOptions()
+  const server = createMcpFetch({ optionsFor: () => options })
+  const remember = async (args: Record<string, unknown>) => {
+    const given = {
+      key: 'git',
+      text: `Ana renewed ghp_${'a1B2'.repeat(9)}.`,
+      tags: ['people', 'git'],
+      ...args,
+    }
+    const request = modern('tools/call', { name: 'memory_remember', arguments: given }, 'memory_remember')
+    return ((await (await server.fetch(request)).json()) as { result: Record<string, unknown> }).result
+  }
+  const kept = async () => {
+    const record = await options.memory.read('long-term', 'git', { includeMetadata: true })
+    return [record?.value, record?.metadata.tags, record?.metadata.updatedAt]
+  }
+  const done = { structuredContent: { key: 'git', scope: 'long-term', remembered: true } }
+  expect(await remember({})).toMatchObject(done)
+  const before = await kept()
+  for (const again of [{}, { tags: ['git'] }]) expect(await remember(again)).toMatchObject(done)
+  for (const other of [{ text: 'Ana left.' }, { tags: ['work'] }])
+    expect(await remember(other)).toMatchObject({ isError: true })
+  expect(await kept()).toEqual(before)
+})
+
 it.each([
   ['WRITE_FAILED', { replace: false }],
   ['CONFLICT', { replace: true }],

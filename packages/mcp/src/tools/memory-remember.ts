@@ -65,19 +65,25 @@ async function keepNote(
 const isSameText = (known: unknown, text: string): boolean =>
   typeof known === 'string' && [text, withoutSecrets(text)].some((each) => each.trim() === known.trim())
 
-async function keepUnder(
-  memory: MemoryManager,
-  name: string,
-  { text, tags, replace }: Remembered,
-): Promise<void> {
-  await memory.write('long-term', name, text, { tags, overwrite: replace }).catch((cause) => {
+async function keepUnder(memory: MemoryManager, name: string, remembered: Remembered): Promise<void> {
+  const { text, tags, replace } = remembered
+  await memory.write('long-term', name, text, { tags, overwrite: replace }).catch(async (cause) => {
     if (replace || !isMemoryError(cause, MemoryErrorCode.CONFLICT)) throw cause
+    // Hosts may repeat a call whose answer they did not get.
+    if (await isKept(memory, name, remembered)) return
     throw new MemoryError(
       `'${name}' is kept already: choose another key, or set replace to true to overwrite it`,
       MemoryErrorCode.INVALID_INPUT,
       { cause },
     )
   })
+}
+
+async function isKept(memory: MemoryManager, name: string, { text, tags }: Remembered): Promise<boolean> {
+  const known = await memory.read('long-term', name, { includeMetadata: true })
+  return (
+    known !== null && isSameText(known.value, text) && tags.every((tag) => known.metadata.tags.includes(tag))
+  )
 }
 
 /** A hash of a text with a secret in it would confirm each guess at that. */
