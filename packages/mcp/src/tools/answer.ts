@@ -41,6 +41,8 @@ const remedies: Remedies = {
   [MemoryErrorCode.QUOTA_EXCEEDED]: 'Memory is full: tell the user.',
   [MemoryErrorCode.RATE_LIMITED]: 'Go on without it, and try later if it still matters.',
   [MemoryErrorCode.UNAUTHENTICATED]: 'The key for the hub is not valid: tell the user.',
+  [MemoryErrorCode.CORRUPTION]: 'Nobody but a person can mend that: tell the user, and go on without it.',
+  [MemoryErrorCode.NOT_SUPPORTED]: 'This memory cannot do that here: tell the user, and go on without it.',
   [MemoryErrorCode.FORBIDDEN]: 'This is not allowed: tell the user.',
 }
 
