@@ -17,7 +17,10 @@ describe('vectors of files', () => {
     await keys(first.memory, 'rain')
     await first.memory.close()
     const second = await memoryAt(root, conceptEmbedder('others'))
-    await expect(keys(second.memory, 'rain')).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+    await expect(keys(second.memory, 'rain')).rejects.toMatchObject({
+      code: MemoryErrorCode.CONFLICT,
+      message: expect.stringMatching(/'recall reindex --model' .*, in a program 'store.vectors.reset\(\)'/),
+    })
     second.store.vectors?.reset()
     expect(await keys(second.memory, 'rain')).toEqual(['a'])
     expect(second.store.vectors?.coverage()).toEqual({ model: 'others', embedded: 1, total: 1 })

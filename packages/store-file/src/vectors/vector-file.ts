@@ -225,7 +225,7 @@ function otherModel(kept: VectorSpace, given: VectorSpace): MemoryError {
       ? `have ${kept.dimensions} dimensions, not ${given.dimensions}`
       : `are of '${kept.model}', not '${given.model}'`
   return new MemoryError(
-    `the vectors of this memory ${is}: run 'recall reindex --model' to make them anew`,
+    `the vectors of this memory ${is}: run 'recall reindex --model' to make them anew, in a program 'store.vectors.reset()'`,
     MemoryErrorCode.CONFLICT,
   )
 }
