@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { openFileMemory } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
 import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
 
@@ -219,6 +220,21 @@ describe('doctor', () => {
         err: expect.stringMatching(/^recall: not indexed: .*odd\.md is not UTF-8 text: .*\n$/),
       })
   })
+})
+
+it('the doctor says what status says of a memory that a program made', async () => {
+  const shell = createShell()
+  const memory = await openFileMemory({ root: shell.root, create: true })
+  await memory.write('long-term', 'walrus', 'Otto')
+  await memory.close()
+  const { reason } = await shell.json<{ reason: string }>('status')
+  expect(reason).toBe('the curated memory file and the archive folder do not exist')
+  const { out, code } = await shell.run('doctor')
+  expect(code).toBe(1)
+  expect(out).toContain(`wrong   parts: ${reason}\n        → 'recall init' creates what is missing`)
+  await shell.run('init')
+  expect((await shell.run('status')).code).toBe(0)
+  expect((await shell.run('doctor')).code).toBe(0)
 })
 
 it('the doctor tells several problems on a line each', async () => {

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import { assessHealth } from '@recall/sessions'
 import {
   checkUp,
   defaultFileSystem,
@@ -34,6 +36,7 @@ export async function doctor(
     ? [blocking]
     : await withStore(io, options, async (store) => [
         ...checkUp(defaultFileSystem, store, { deep: options.deep ?? false, fix: options.fix ?? false }),
+        presence(store),
         ...(await embeddingModel(io, store)),
         ...(await sessionsLeft(store, options.fix ?? false)),
         ...sessionsLost(store),
@@ -66,6 +69,16 @@ function missingMemory(io: Io, root: string, options: RootOptions): Finding | nu
       ? "name the folder of one with --root, or run 'recall init'"
       : remedyWhereAway
   return { check: 'folder', ok: false, message, remedy }
+}
+
+/** A program makes only what it needs of a memory: `recall status` calls that degraded. */
+function presence({ root, layout }: FileStore): Finding {
+  const isThere = (path: string): boolean => existsSync(join(root, path))
+  const present = { memory: true, curated: isThere(layout.curated), archives: isThere(layout.archives) }
+  const { health, reason } = assessHealth({ present })
+  return health === 'healthy'
+    ? { check: 'parts', ok: true, message: 'all there' }
+    : { check: 'parts', ok: false, message: reason, remedy: "'recall init' creates what is missing" }
 }
 
 /** A root cannot be opened while it does not say, or not rightly, where things lie in it. */
