@@ -87,6 +87,21 @@ it('says that a change stands although talisman.yml cannot be read', async () =>
   expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('/.recall/echoes/\n')
 })
 
+it('says of an entry in words that the role knows already where they stand', async () => {
+  const shell = await project()
+  const again = await shell.run('echoes', 'add', 'reviewer', 'Queries in loops', ...entry)
+  expect(again).toMatchObject({
+    code: 0,
+    out: 'Added as reviewer/traced-001.\n',
+    err: 'recall: the same stands there already as reviewer/inscribed-001\n',
+  })
+  for (const [role, title] of [
+    ['reviewer', 'Queries in lists'],
+    ['planner', 'Queries in loops'],
+  ] as const)
+    expect((await shell.run('echoes', 'add', role, title, ...entry)).err).not.toContain('already')
+})
+
 it('keeps two folders of one project apart in its memory', async () => {
   const shell = await project()
   const other = ['--learning', 'Pools are never closed by a worker.', '--evidence', '`b.ts:1`']

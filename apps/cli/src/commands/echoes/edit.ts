@@ -38,14 +38,26 @@ export async function add(project: Project, args: string[], options: EchoesOptio
     : await project.echoes.add(role, entry)
   const { stripped } = added
   // A finding has no id before it is consolidated.
-  const id = 'id' in added ? { id: added.id } : {}
+  const id = 'id' in added ? { id: String(added.id) } : {}
   await afterChange(project, options)
+  if (id.id !== undefined) await tellOfSame(project, role, id.id)
   if (stripped.length > 0) project.io.err(`recall: taken out before it was written: ${stripped.join(', ')}\n`)
   const waits = texts.agent !== undefined
   print(project.io, options.json, { role, ...id, title, waits, stripped }, () =>
     waits ? `Waits in ${role}/${texts.agent}-findings.md.\n` : `Added as ${role}/${id.id}.\n`,
   )
   return undefined
+}
+
+/** Says what the role knew already, in the same words. */
+async function tellOfSame({ io, echoes }: Project, role: string, id: string): Promise<void> {
+  const wordsOf = ({ title, learning, evidence }: EchoEntry) => JSON.stringify([title, learning, evidence])
+  const all = (await echoes.read(role)).echoes
+  const added = all.find((echo) => echo.id === id)
+  const same = all.filter((echo) => added && echo !== added && wordsOf(echo.entry) === wordsOf(added.entry))
+  if (same.length === 0) return
+  const names = same.map((echo) => `${role}/${echo.id}`).join(', ')
+  io.err(`recall: the same stands there already as ${names}\n`)
 }
 
 /** Moves an entry to another layer. */
