@@ -32,9 +32,13 @@ describe('publish', () => {
     expect(unasked.err).toContain(learning)
     expect(await agent.search(learning)).toEqual([])
     const asked = createShell(shell.root, 'y')
-    expect((await asked.run(...reference)).out).toMatch(/^Published as RCL-\w+\.\n$/)
+    expect((await asked.run(...reference)).out).toMatch(
+      /^Published as RCL-\w+\.\nnote: content is shorter than 200 .*\nnote: there is no source_url/,
+    )
     const [found] = await agent.search(learning)
     expect(found).toMatchObject({ tags: ['sql', 'lists'], content: expect.stringContaining(evidence) })
+    const again = await asked.run('echoes', 'publish', 'reviewer/inscribed-001', '--tags', 'sql,loops')
+    expect(again.out).toMatch(/\nnear to it: RCL-\w+ \(/)
     expect(`${unasked.out}${unasked.err}`).not.toContain(agent.key)
   })
 

@@ -1,5 +1,6 @@
 import { connectHub, type FoundMemory, type HubClient, registerAgent } from '@recall/client'
 import { type JsonObject, redactJson } from '@recall/core'
+import { describeSaved } from '../describe-saved.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import {
   type FoundAccess,
@@ -146,12 +147,7 @@ async function save({ io, hub, options, print }: Call, content: string): Promise
     throw new UsageError('say what it is about, in 2 to 6 words: --tags redis,rate-limit')
   const given = { content, tags, ...(options.source ? { source_url: options.source } : {}) }
   const saved = await hub.save(redactedForHub(io, given))
-  print(saved, () => {
-    const near = saved.similar.map(({ short_id, relation }) => `near to it: ${short_id} (${relation})\n`)
-    const warnings = (saved.warnings ?? []).map((warning) => `note: ${warning}\n`)
-    const later = saved.status === 'queued' ? '; the hub will find it as soon as it has read it' : ''
-    return printable([`Saved as ${saved.short_id}${later}.\n`, ...near, ...warnings].join(''))
-  })
+  print(saved, () => describeSaved('Saved', saved))
 }
 
 async function search({ io, hub, options, print }: Call, given: string): Promise<number> {

@@ -1,6 +1,7 @@
 import { connectHub, type NewMemory } from '@recall/client'
 import { redactText } from '@recall/core'
 import { type KnownEcho, withSafeEvidence } from '@recall/echoes'
+import { describeSaved } from '../../describe-saved.ts'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { findHubAccess, withPlaceOfKey } from '../../hub-access.ts'
 import { addCounts } from '../../imports/add-counts.ts'
@@ -38,7 +39,7 @@ export async function publish(
   try {
     const saved = await hub.save(memory)
     const answer = { published: true, hub: access.url, memory, redacted, saved }
-    print(io, options.json, answer, () => `Published as ${saved.short_id}.\n`)
+    print(io, options.json, answer, () => describeSaved('Published', saved))
     return exitCodes.fine
   } catch (error) {
     throw withPlaceOfKey(error, access)
