@@ -189,7 +189,10 @@ describe('echoes', () => {
     const before = memoryOf(shell)
     expect((await shell.run('echoes', 'remove', 'reviewer/inscribed-001', '--yes')).code).toBe(0)
     expect(memoryOf(shell)).not.toContain('Queries')
-    expect((await shell.run('echoes', 'show')).out).toContain('inscribed-001  archived')
+    expect(await shell.run('echoes', 'show', 'reviewer')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('inscribed-001  archived'),
+    })
     await shell.run('echoes', 'restore', 'reviewer/inscribed-001')
     expect(memoryOf(shell)).toBe(before)
   })

@@ -33,7 +33,8 @@ export async function show(project: Project, args: string[], { json }: EchoesOpt
     return `${lines.join('\n')}\n`
   })
   if (roles.length < named.length) return exitCodes.failed
-  return roles.some(({ entries }) => entries.length > 0) ? exitCodes.fine : exitCodes.no
+  const hasAny = roles.some(({ entries, archived }) => entries.length + archived.length > 0)
+  return hasAny ? exitCodes.fine : exitCodes.no
 }
 
 /** @returns `undefined`, once that was said, for a role that cannot be read: it keeps nobody from seeing the others */
