@@ -89,6 +89,12 @@ describe('forget', () => {
     expect(report.echoes).toHaveLength(1)
     const { out } = await shell.run('forget', '--containing', 'a zebra', '--yes')
     expect(out).toContain('1 memory forgotten')
+    expect(out).toContain("makes anew in its project with the next change, 'surface' or 'doctor'.")
+    const isThere = async () => (await shell.run('search', 'a zebra')).code === 0
+    await shell.run('echoes', 'show')
+    expect(await isThere()).toBe(false)
+    await shell.run('echoes', 'doctor')
+    expect(await isThere()).toBe(true)
     expect(out).toContain(`${report.echoes[0]}, then delete the archive folder`)
     expect(await shell.json('forget', '--containing', 'never releases it')).not.toHaveProperty('echoes')
     // What is said to be done ends it.

@@ -149,7 +149,7 @@ function keysWithNothing(keys: readonly string[], found: readonly Address[]): st
 const echoIn = (key: string): string | undefined => /^echo:(?:[^/]+\/)?([^/]+\/[a-z]+-\d{3,})$/.exec(key)?.[1]
 
 const copiesOf = (echoes: readonly string[]): string =>
-  `What begins with echo: is a copy, which the next 'recall echoes' in its project makes anew. Take out there, with 'recall echoes remove <entry> --yes', ${printable(echoes.join(', '))}, then delete the archive folder of its role, which keeps what was taken out.\n`
+  `What begins with echo: is a copy, which 'recall echoes' makes anew in its project with the next change, 'surface' or 'doctor'. Take out there, with 'recall echoes remove <entry> --yes', ${printable(echoes.join(', '))}, then delete the archive folder of its role, which keeps what was taken out.\n`
 
 /** Nothing is forgotten on a guess: who names the beginning of a key is told so. */
 const nothingUnder = (keys: readonly string[]): string =>
