@@ -113,6 +113,7 @@ describe('sections', () => {
   it.each([
     ['', 'new', '## New\n\ntext\n'],
     ['# T', 'new', '# T\n\n## New\n\ntext\n'],
+    ['# T\n\n', 'new', '# T\n\n## New\n\ntext\n'],
     ['## A\n\na\n## B\nb\n', 'a', '## A\n\ntext\n\n## B\nb\n'],
     ['## A\n\na\n## B\nb\n\n', 'b', '## A\n\na\n## B\n\ntext\n'],
     ['# T\n## A\n', 'intro', 'text\n\n## A\n'],
@@ -129,6 +130,14 @@ describe('sections', () => {
   it('go without a trace, the others staying byte for byte', () => {
     expect(withoutSection('# T\r\n\n## A\n\na\n\n## B  \n\n b\n', 'a')).toBe('# T\r\n\n## B  \n\n b\n')
     expect(withoutSection('## A\n', 'b')).toBe(null)
+  })
+
+  it('do not move down the file when they come and go', () => {
+    const once = withSection('# T\n', 'a', 'a')
+    const gone = withoutSection(once, 'a') as string
+    expect(withSection(gone, 'a', 'a')).toBe(once)
+    const inWindows = withSection('# T\r\n\r\n', 'a', 'a')
+    expect(inWindows).toBe('# T\r\n\r\n## A\r\n\r\na\r\n')
   })
 
   it('begin behind a byte order mark, which stays where it is', () => {

@@ -118,7 +118,9 @@ function printWithSection(file: string, sections: readonly Section[], slug: stri
   const body = `${text.trim()}\n`
   if (!section) {
     const before = content === '' || content.endsWith('\n') ? content : `${content}\n`
-    return `${mark}${before}${before.trim() === '' ? '' : '\n'}## ${headingOf(slug)}\n\n${body}`
+    // A section that went from there has left its blank line.
+    const isSetOff = before.trim() === '' || before.endsWith('\n\n')
+    return `${mark}${before}${isSetOff ? '' : '\n'}## ${headingOf(slug)}\n\n${body}`
   }
   const last = section === sections.at(-1)
   const changed = { ...section, body: `${slug === introSlug ? '' : '\n'}${body}${last ? '' : '\n'}` }
