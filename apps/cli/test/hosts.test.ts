@@ -137,14 +137,20 @@ describe('init for hosts', () => {
 
   it('keeps a memory that holds something, unless it is to be purged', async () => {
     const shell = createHome()
+    const planned = await shell.run('init', '--target', 'claude', '--dry-run')
+    expect(planned.out).toMatch(
+      /\n {2}would create {2}memory\/MEMORY\.md\n.*\n {2}would create {2}\S+recall-echo\.md/s,
+    )
     await shell.run('init', '--target', 'claude')
+    const undone = await shell.run('uninit', '--dry-run')
+    expect(undone.out).toMatch(/\n {2}would remove {2}\S+recall-echo\.md.*\nNothing was changed/s)
     const root = join(shell.root, '.recall')
     await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession), '--root', root)
     expect((await shell.run('uninit')).out).toContain('Your memory stays at')
     expect(existsSync(join(root, 'memory/conversations/conversation-001.md'))).toBe(true)
     expect((await shell.run('uninit', '--purge')).code).toBe(1)
     expect((await shell.run('uninit', '--purge', '--yes', '--dry-run')).out).toContain(
-      `Deleted the memory at ${root}`,
+      `Would delete the memory at ${root}`,
     )
     expect(existsSync(root)).toBe(true)
     const { code, out } = await shell.run('uninit', '--purge', '--yes')

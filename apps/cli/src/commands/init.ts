@@ -7,6 +7,7 @@ import { sha256 } from '../digest.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { withReceiptsLocked } from '../hosts/lock-files.ts'
 import { type CreatedMemory, createForHosts } from '../hosts/memory-receipt.ts'
+import { toldStatus } from '../hosts/told-status.ts'
 import { machineOf, namedTargets, wiringOf } from '../hosts/wiring.ts'
 import { emptyMemory } from '../memory/empty-memory.ts'
 import { findRoot, type RootOptions, rootAt, usualRoot, withRoot } from '../memory/find-root.ts'
@@ -193,9 +194,9 @@ function summary(
     : ['', `Commands that run in other folders find it with RECALL_ROOT=${quoted(root)}`]
   const lines = [
     `Memory at ${root} (${layout} layout)`,
-    ...created.map((path) => `  created  ${path}`),
-    ...kept.map((path) => `  kept     ${path}`),
-    ...hosts.flatMap(describeHost),
+    ...created.map((path) => `  ${toldStatus('created', isDry)} ${path}`),
+    ...kept.map((path) => `  ${toldStatus('kept', isDry)} ${path}`),
+    ...hosts.flatMap((host) => describeHost(host, isDry)),
     '',
     ...(isDry ? ['Nothing was changed: this was a dry run.'] : hosts.length > 0 ? wired(hosts) : unwired),
     // Without a root it would wire the usual memory in, and not this one.
@@ -221,12 +222,12 @@ const wired = (hosts: readonly WiredHost[]): string[] => [
   '       recall uninit                 take all of this out again',
 ]
 
-function describeHost({ title, files, notes }: WiredHost): string[] {
+function describeHost({ title, files, notes }: WiredHost, isDry: boolean): string[] {
   return [
     '',
     title,
     ...files.flatMap(({ path, status, reason, byHand, backup }) => [
-      `  ${status.padEnd(8)} ${path}${backup ? ` (backup in ${backup})` : ''}`,
+      `  ${toldStatus(status, isDry)} ${path}${backup ? ` (backup in ${backup})` : ''}`,
       ...(reason ? [`           ${reason}. Put this into it by hand:`] : []),
       ...(byHand
         ? byHand
@@ -235,6 +236,6 @@ function describeHost({ title, files, notes }: WiredHost): string[] {
             .map((line) => `           ${line}`)
         : []),
     ]),
-    ...notes.map((note) => `  note     ${note}`),
+    ...notes.map((note) => `  ${toldStatus('note', isDry)} ${note}`),
   ]
 }

@@ -5,6 +5,7 @@ import { layouts } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { withReceiptsLocked } from '../hosts/lock-files.ts'
 import { removeCreated, wholeReceipts } from '../hosts/memory-receipt.ts'
+import { toldStatus } from '../hosts/told-status.ts'
 import { machineOf, namedTargets, wiringOf } from '../hosts/wiring.ts'
 import { stateFolder } from '../memory/receipts.ts'
 import type { Io } from '../terminal/io.ts'
@@ -100,7 +101,7 @@ function summary({ hosts, left, removed, away }: Taken, isDry: boolean): string 
     ...hosts.flatMap(({ target, files }) => [
       find(target)?.title ?? target,
       ...files.flatMap(({ path, status, reason, byHand }) => [
-        `  ${status.padEnd(8)} ${path}`,
+        `  ${toldStatus(status, isDry)} ${path}`,
         ...(reason ? [`           ${reason}`] : []),
         ...(status === 'refused' && byHand ? [`           ${byHand}`] : []),
       ]),
@@ -111,7 +112,7 @@ function summary({ hosts, left, removed, away }: Taken, isDry: boolean): string 
         ? `Your memory stays at ${root}: it was there before, and is yours to delete.`
         : `Your memory stays at ${root}. To delete it as well: recall uninit --purge`,
     ),
-    ...removed.map((root) => `Deleted the memory at ${root}.`),
+    ...removed.map((root) => `${isDry ? 'Would delete' : 'Deleted'} the memory at ${root}.`),
     ...away.map((root) => `There is no memory at ${root}. If its disk is away, it stays there.`),
     ...(isDry ? ['Nothing was changed: this was a dry run.'] : []),
   ]
