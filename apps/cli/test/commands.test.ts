@@ -311,6 +311,13 @@ describe('the rest', () => {
     }
   })
 
+  it.runIf(process.platform !== 'win32')('takes no device for a memory', async () => {
+    expect(await createShell().run('init', '/dev/null')).toMatchObject({
+      code: 2,
+      err: 'recall: /dev/null is no folder: a memory is a folder\n',
+    })
+  })
+
   it('takes a memory that a program made in this folder', async () => {
     const shell = createShell(temporaryFolder(), null, {})
     const memory = await openFileMemory({ root: shell.root, create: true })

@@ -62,7 +62,8 @@ export function withRoot<Options extends RootOptions>(
  */
 function checkedFolder(path: string): string {
   for (let each = path; ; each = dirname(each)) {
-    if (isFile(each)) throw new UsageError(`${each} is a file: a memory is a folder`)
+    const kind = kindInTheWay(each)
+    if (kind !== null) throw new UsageError(`${each} is ${kind}: a memory is a folder`)
     const nowhere = leadsNowhere(each)
     if (nowhere) {
       throw new MemoryError(
@@ -74,7 +75,12 @@ function checkedFolder(path: string): string {
   }
 }
 
-const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile()
+function kindInTheWay(path: string): string | null {
+  if (!existsSync(path)) return null
+  const stats = statSync(path)
+  if (stats.isDirectory()) return null
+  return stats.isFile() ? 'a file' : 'no folder'
+}
 
 /** Where a link leads to, when nothing is there. */
 function leadsNowhere(path: string): string | undefined {
