@@ -6,7 +6,7 @@ import { serve } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { type Embedder, isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { collectDefaultMetrics } from 'prom-client'
-import { urlOf } from './access/guard-host.ts'
+import { answersAnyName, urlOf } from './access/guard-host.ts'
 import type { HubConfig } from './config/config.ts'
 import { createHub } from './create-hub.ts'
 import { type Log, loggedError } from './log.ts'
@@ -65,6 +65,10 @@ export async function serveHub(
     // Not before it listens: a hub that cannot does not start, and nothing may keep its process from ending.
     const queue = config.embedAsync ? workOnQueue(hub, log) : undefined
     void loadModel(dependencies.embedder, log)
+    if (answersAnyName(config)) {
+      const event = 'answers under every host name: set RECALL_HUB_PUBLIC_URL to the address that agents use'
+      log({ level: 'warn', event, host: config.host })
+    }
     const address = server.address()
     if (typeof address === 'object' && address) port = address.port
     return {

@@ -46,6 +46,20 @@ it('loads the embedding model before anybody asks, and closes while it does', as
   await hub.close()
 })
 
+it('says that it answers under every name where it knows none of its own', async () => {
+  const eventsOf = async (settings: object): Promise<string> => {
+    const given = { dataFolder: temporaryFolder(), port: 0, embedding: { provider: 'fake' }, ...settings }
+    const events: unknown[] = []
+    const hub = await serveHub(parseConfig(given), ({ event }) => events.push(event))
+    expect(hub.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    await hub.close()
+    return events.join()
+  }
+  expect(await eventsOf({ host: '0.0.0.0' })).toContain('set RECALL_HUB_PUBLIC_URL')
+  expect(await eventsOf({ host: '0.0.0.0', publicUrl: 'https://hub.example.org' })).toBe('')
+  expect(await eventsOf({ host: '127.0.0.1' })).toBe('')
+})
+
 it('asks callers who go on while it closes to go', async () => {
   const config = parseConfig({ dataFolder: temporaryFolder(), port: 0, embedding: { provider: 'fake' } })
   const hub = await serveHub(config, () => {})

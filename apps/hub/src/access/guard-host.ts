@@ -8,9 +8,18 @@ const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 /** Whether a server that listens on this host can be reached from this machine only. */
 export const isLoopback = (host: string): boolean => loopback.has(host) || host === '::1'
 
-/** The URL of a server on this machine; an IPv6 address stands in brackets there. */
-export const urlOf = (host: string, port: number): string =>
-  `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+/** Those of a server that listens on every address of its machine, and can be opened under none of them. */
+const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+
+/** A URL under which this machine reaches its server; an IPv6 address stands in brackets there. */
+export function urlOf(host: string, port: number): string {
+  const name = everywhere[host] ?? host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}
+
+/** A hub on a public interface without `publicUrl` cannot know its own names: it accepts all of them. */
+export const answersAnyName = ({ host, publicUrl }: HubConfig): boolean =>
+  !isLoopback(host) && publicUrl === undefined
 
 /** Probes reveal next to nothing, and orchestrators call them by an IP address or a service name. */
 const probes = new Set(['/livez', '/readyz', '/healthz'])
@@ -30,8 +39,7 @@ export function guardHost(config: HubConfig): MiddlewareHandler {
   return async (context, next) => {
     const { hostname, host } = new URL(context.req.url)
     if (isAnybodys(context.req.path, hostname)) return next()
-    // A hub on a public interface without `publicUrl` cannot know its own names: it accepts all of them.
-    const isOwn = hostname === own?.hostname || (isLocal ? loopback.has(hostname) : own === undefined)
+    const isOwn = hostname === own?.hostname || (isLocal ? loopback.has(hostname) : answersAnyName(config))
     const origin = context.req.header('Origin')
     const isFromHere = origin === undefined || hostOf(origin) === host || hostOf(origin) === own?.host
     if (isOwn && (isFromHere || config.allowedOrigins.includes(origin))) return next()
