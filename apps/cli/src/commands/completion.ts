@@ -46,12 +46,20 @@ _recall() {
   case "\${COMP_WORDS[COMP_CWORD - 1]}" in
 ${[...choicesOf(commands)].map(([option, choices]) => `    ${option}) _recall_reply -W "${choices.join(' ')}" -- "$word"; return ;;`).join('\n')}
   esac
+  local files=-f
   case "\${COMP_WORDS[1]}" in
-${commands.map(({ name, actions, options }) => `    ${name}) _recall_reply -W "${[...actions, ...options.map((option) => option.name)].join(' ')}" -f -- "$word" ;;`).join('\n')}
+${commands.map(bashLine).join('\n')}
   esac
 }
 complete -o filenames -F _recall recall recall-echo
 `
+
+/** What takes the place of an action is no file. */
+function bashLine({ name, actions, options }: Described): string {
+  const words = [...actions, ...options.map((option) => option.name)].join(' ')
+  const only = actions.length > 0 ? '[ "$COMP_CWORD" -eq 2 ] && files=; ' : ''
+  return `    ${name}) ${only}_recall_reply -W "${words}" $files -- "$word" ;;`
+}
 
 /** The options that take one of a few words; an option has the same ones in every command. */
 const choicesOf = (commands: Described[]): Map<string, readonly string[]> =>
