@@ -30,6 +30,24 @@ describe('scrub', () => {
     expect(readFileSync(join(shell.root, 'memory/long-term/pin-1.md'), 'utf8')).toBe(sealed)
   })
 
+  it('names files without the secrets in their names', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const secret = `ghp_${'a1B2'.repeat(9)}`
+    writeFiles(shell.root, {
+      [`memory/long-term/${secret}.md`]: secret,
+      [`memory/${secret}.txt`]: secret,
+      [`memory/long-term/x-${secret}.md`]: '',
+    })
+    writeFileSync(join(shell.root, `memory/long-term/x-${secret}.md`), Buffer.from([0xff]))
+    for (const options of [[], ['--json']]) {
+      const { out, err } = await shell.run('scrub', ...options)
+      expect(out).toContain('memory/long-term/[redacted:github].md')
+      expect(out).toContain('memory/[redacted:github].txt')
+      expect(out + err).not.toContain(secret)
+    }
+  })
+
   it('names the first of many files with secrets and how many more there are', async () => {
     const shell = createShell()
     await shell.run('init')

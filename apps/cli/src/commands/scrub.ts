@@ -21,9 +21,10 @@ export async function scrub(
   return withStore(io, options, (store) => {
     const apply = options.yes ?? false
     const redact = onceForEachText(redactText)
-    const files = scrubFiles(defaultFileSystem, store, redact, apply)
-    const known = new Set(files.map(({ path }) => path))
-    const others = secretsBeside(store, known, (text) => redact(text).counts)
+    const found = scrubFiles(defaultFileSystem, store, redact, apply)
+    const known = new Set(found.map(({ path }) => path))
+    const files = found.map(withCleanName)
+    const others = secretsBeside(store, known, (text) => redact(text).counts).map(withCleanName)
     const beside = others.filter(({ problem }) => !problem)
     const secret = files.filter(({ problem }) => !problem)
     const unread = [...files, ...others].filter(({ problem }) => problem)
@@ -48,6 +49,13 @@ export async function scrub(
     const isLeft = (secret.length > 0 && !apply) || unread.length > 0 || beside.length > 0
     return isLeft ? exitCodes.no : exitCodes.fine
   })
+}
+
+/** A file may be named after what stands in it. */
+function withCleanName<File extends { path: string; problem?: string }>(file: File): File {
+  const clean = (text: string): string => redactText(text).text
+  const { path, problem } = file
+  return { ...file, path: clean(path), ...(problem === undefined ? {} : { problem: clean(problem) }) }
 }
 
 /** Looks for secrets once in texts that are the same, such as those of copies. */
