@@ -37,6 +37,28 @@ describe('search', () => {
       }
   })
 
+  it('shows lines whose surroundings meet together, and each line once', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const lines = ['zebra 1', 'b', 'zebra 3', 'd', 'e', 'zebra 6', 'g', 'h', 'i', 'zebra 10']
+    mkdirSync(join(shell.root, 'memory/long-term'))
+    writeFileSync(join(shell.root, 'memory/long-term/a.md'), lines.join('\n'))
+    const blocks = async (context: string) => {
+      const { out } = await shell.run('search', 'zebra', '-C', context)
+      return out.split(/^memory.long-term.a\.md:/m).slice(1)
+    }
+    const shown = (line: number, from: number, to: number) =>
+      `${line}\n${lines
+        .slice(from, to)
+        .map((each) => `  ${each}\n`)
+        .join('')}`
+    expect(await blocks('1')).toEqual([shown(1, 0, 7), shown(10, 8, 10)])
+    expect(await blocks('2')).toEqual([shown(1, 0, 10)])
+    expect(await blocks('0')).toHaveLength(4)
+    const { results } = await shell.json<{ results: Result[] }>('search', 'zebra', '-C', '2')
+    expect(results.map(({ line }) => line)).toEqual([1, 3, 6, 10])
+  })
+
   it('prints the documented JSON', async () => {
     const shell = await shellWithSession()
     const answer = await shell.json<{ results: Record<string, unknown>[] }>('search', 'retry path client')

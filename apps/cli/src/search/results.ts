@@ -145,17 +145,38 @@ export function lineByLine(
   const most = Math.max(...files.map(({ held }) => held))
   const holdsEnough = (held: number): boolean => held === 0 || 2 * held > most
   // A line with all the words comes before those of better files that have only some, or the limit might cut it off.
-  const results = files
+  const lines = files
     .filter(({ held }) => holdsEnough(held))
     .sort((a, b) => b.words - a.words)
-    .flatMap((file) => file.results)
-  const shown = results
-    .slice(0, options.limit)
-    .map((result) => result())
-    .sort(byPlace)
+    .flatMap((file) => file.lines)
+  const shown = lines.slice(0, options.limit)
+  const results = (options.json ? shown.map((line) => line.tell(line.at)) : together(shown, options)).sort(
+    byPlace,
+  )
   const isKnown = files.some(({ path, isComplete }) => isComplete && path === next?.path)
   const goesOn = next !== undefined && !isKnown && holdsEnough(mostIn([next], terms))
-  return { results: shown, more: results.length > shown.length || goesOn }
+  return { results, more: lines.length > shown.length || goesOn }
+}
+
+/** A line that holds some of the words. */
+interface MatchingLine {
+  owner: LocatedHit
+  at: number
+  /** Only those are told that are shown: in a long session, most lines may hold the words. */
+  tell(to: number): Result
+}
+
+/** Of lines whose surroundings meet, those are told once, with all that lies between. */
+function together(lines: readonly MatchingLine[], { context }: Telling): Result[] {
+  const told: { first: MatchingLine; to: number }[] = []
+  for (const line of lines) {
+    const last = told.at(-1)
+    const meets =
+      last?.first.owner === line.owner && line.at > last.to && line.at - last.to <= 2 * context + 1
+    if (last && meets && context > 0) last.to = line.at
+    else told.push({ first: line, to: line.at })
+  }
+  return told.map(({ first, to }) => first.tell(to))
 }
 
 interface FileMatches {
@@ -166,8 +187,7 @@ interface FileMatches {
   held: number
   /** Whether all of its matching lines are among the results. */
   isComplete: boolean
-  /** Only those are made that are shown: in a long session, most lines may hold the words. */
-  results: (() => Result)[]
+  lines: MatchingLine[]
 }
 
 function matchesInFile(
@@ -183,16 +203,24 @@ function matchesInFile(
   const { lines: matching, words } = matchingLines(lines, terms, mayHaveFrontMatter, options.limit + 1)
   // A hit may be found by what no line of its text says, such as its date.
   if (matching.length === 0) {
-    const results = hits.map((hit) => () => toResult(bestLineOf(hit, terms), options))
-    return { path, words: terms.size, held: 0, isComplete: false, results }
+    const places = hits.map((owner) => {
+      const place = bestLineOf(owner, terms)
+      return { owner, at: place.at, tell: () => toResult(place, options) }
+    })
+    return { path, words: terms.size, held: 0, isComplete: false, lines: places }
   }
-  const results = matching.map((at) => (): Result => {
+  const found = matching.map((at): MatchingLine => {
     // Several memories may share a file: a line belongs to the last one that begins at or before it.
     const owner = hits.findLast((hit) => hit.line <= at + 1) ?? (hits[0] as LocatedHit)
-    return { ...describe(owner, options), line: at + 1, snippet: around(lines, at, owner, options) }
+    const tell = (to: number): Result => ({
+      ...describe(owner, options),
+      line: at + 1,
+      snippet: around(lines, at, owner, options, to),
+    })
+    return { owner, at, tell }
   })
   // A sentence may go on in the next line, so that no line holds what the hit does.
-  return { path, words, held: mostIn(hits, terms), isComplete: true, results }
+  return { path, words, held: mostIn(hits, terms), isComplete: true, lines: found }
 }
 
 /** The most of the words that one of the hits holds. */
@@ -223,13 +251,20 @@ function describe(hit: LocatedHit, { explain, titleOf }: Telling) {
 
 export const rounded = (share: number): number => Math.round(share * 1000) / 1000
 
-const linesAround = (at: number, { context }: Telling): { from: number; to: number } => ({
+const linesAround = (at: number, { context }: Telling, last = at): { from: number; to: number } => ({
   from: Math.max(0, at - context),
-  to: at + context + 1,
+  to: last + context + 1,
 })
 
-function around(lines: readonly string[], at: number, { madeOf }: LocatedHit, options: Telling): string {
-  const { from, to } = linesAround(at, options)
+/** The lines around one, or around it and all that follow to a last one. */
+function around(
+  lines: readonly string[],
+  at: number,
+  { madeOf }: LocatedHit,
+  options: Telling,
+  last = at,
+): string {
+  const { from, to } = linesAround(at, options, last)
   const shown = options.excerpt(lines, from, to)
   return madeOf === undefined ? shown : options.partOf(madeOf, shown)
 }
