@@ -200,7 +200,7 @@ class Recall:
     def put(self, key: str, value: Any, scope: str = "long-term", ttl: Optional[float] = None) -> None:
         """Keeps any JSON value under a key; ``ttl`` is in seconds (in short-term an hour unless given).
 
-        Raises ValueError for an integer that a hub would round, and for a number that JSON cannot hold.
+        Raises ValueError for an integer that a hub would round, and for what JSON cannot hold, such as a set.
         """
         _refuse_rounded(value)
         entry: Dict[str, Any] = {"key": key, "value": value}
@@ -259,7 +259,10 @@ class Recall:
             request_headers["Authorization"] = f"Bearer {self._key}"
         data = None
         if body is not None:
-            data = json.dumps(body, allow_nan=False).encode("utf-8")
+            try:
+                data = json.dumps(body, allow_nan=False).encode("utf-8")
+            except TypeError as error:
+                raise ValueError(f"JSON cannot hold this value: {error}") from error
             request_headers["Content-Type"] = "application/json"
         request = urllib.request.Request(f"{self.url}/api/v1/{path}", data, request_headers, method=method)
         tried = 0

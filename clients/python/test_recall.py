@@ -208,6 +208,13 @@ class OnTheWire(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "JSON has no"):
                 Recall("http://127.0.0.1:9", KEY, retries=0).put("key", {"list": [number]})
 
+    def test_puts_no_value_that_json_cannot_hold(self):
+        with Answers() as hub:
+            for value in ({1, 2}, b"bytes", {"deep": [object()]}, {(1, 2): "key"}):
+                with self.assertRaisesRegex(ValueError, "JSON cannot hold"):
+                    Recall(hub.url, KEY, retries=0).put("key", value)
+            self.assertEqual(hub.requests, [])
+
     def test_puts_no_integer_that_a_hub_would_round(self):
         largest = 2**53 - 1
         with Answers(ok({"success": True})) as hub:
