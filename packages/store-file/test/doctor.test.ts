@@ -46,6 +46,21 @@ describe('the doctor', () => {
     await memory.close()
   })
 
+  it('names every field of a note that is ignored', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    mkdirSync(at('long-term'), { recursive: true })
+    writeFileSync(
+      at('long-term/note.md'),
+      '---\nkey: other\nttl: -5\nexpires: tomorrow\ntext: 5\n---\ntext\n',
+    )
+    await memory.search('long-term', {})
+    const [bad] = checkUp(defaultFileSystem, store, { deep: false, fix: false }).filter(({ ok }) => !ok)
+    expect(bad?.message).toMatch(
+      /another key than its name.*; its 'ttl' is ignored.*; its 'expires' is ignored.*; its 'text' is ignored/,
+    )
+    await memory.close()
+  })
+
   it.each([0, 2])(
     'finds nothing wrong with a memory of %i archives, and says so once of each thing',
     async (count) => {

@@ -123,28 +123,36 @@ function hashOf(fields: Record<string, JsonValue | undefined>, body: string): st
 
 /** What is ignored in the front matter, because it cannot mean anything. */
 function problemOf(fields: JsonObject, key: string, stem: string): string | undefined {
-  if (String(fields.key ?? key) !== key) return misnamed(stem)
-  if (fields.ttl !== undefined && !isLifetime(fields.ttl)) {
-    return "its 'ttl' is ignored: it should be a number of milliseconds above 0, at most 1e14"
-  }
-  const time = ['created', 'updated', 'expires'].find(
-    (name) => fields[name] !== undefined && parseTime(fields[name]) === undefined,
-  )
-  if (time) return `its '${time}' is ignored: it should be a time, such as 2026-11-21T09:00:00Z`
-  if (fields.text !== undefined && typeof fields.text !== 'string') {
-    return "its 'text' is ignored: it should be a text, in quotes"
-  }
-  if (
-    fields.indexed !== undefined &&
-    !/^(?:true|yes|on|1)$/i.test(String(fields.indexed)) &&
-    isIndexed(fields)
-  ) {
-    return "its 'indexed' is ignored: it should be true or false"
-  }
-  const { format } = fields
-  return typeof format === 'string' && format !== 'json' && /^json$/i.test(format)
-    ? "its 'format' is ignored: it should be json, in small letters"
-    : undefined
+  const problems = [
+    ...(String(fields.key ?? key) === key ? [] : [misnamed(stem)]),
+    ...Object.entries(expected).flatMap(([name, { isFit, shouldBe }]) =>
+      fields[name] === undefined || isFit(fields[name])
+        ? []
+        : [`its '${name}' is ignored: it should be ${shouldBe}`],
+    ),
+  ]
+  return problems.length === 0 ? undefined : problems.join('; ')
+}
+
+const aTime = {
+  isFit: (given: JsonValue): boolean => parseTime(given) !== undefined,
+  shouldBe: 'a time, such as 2026-11-21T09:00:00Z',
+}
+
+const expected: Readonly<Record<string, { isFit: (given: JsonValue) => boolean; shouldBe: string }>> = {
+  ttl: { isFit: (given) => isLifetime(given), shouldBe: 'a number of milliseconds above 0, at most 1e14' },
+  created: aTime,
+  updated: aTime,
+  expires: aTime,
+  text: { isFit: (given) => typeof given === 'string', shouldBe: 'a text, in quotes' },
+  indexed: {
+    isFit: (indexed) => /^(?:true|yes|on|1)$/i.test(String(indexed)) || !isIndexed({ indexed }),
+    shouldBe: 'true or false',
+  },
+  format: {
+    isFit: (format) => typeof format !== 'string' || format === 'json' || !/^json$/i.test(format),
+    shouldBe: 'json, in small letters',
+  },
 }
 
 /** As people write it: of YAML's words for it only `false` is one in its present version. */
