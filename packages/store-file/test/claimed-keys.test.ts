@@ -77,8 +77,10 @@ describe('a session that several archives hold', () => {
     }
     const there = () => [first, second].filter((path) => existsSync(join(root, path)))
     const bodyIn = async (store: FileStore) => (await store.get(address, 0))?.value
+    // A root with files of both layouts says which of them it has.
+    writeFileSync(join(root, '.recall-echo.json'), JSON.stringify({ layout: 'entity' }))
     put(second, 'second')
-    const store = await openFileStore({ root, layout: 'entity' })
+    const store = await openFileStore({ root })
     expect(await bodyIn(store)).toMatchObject({ body: 'second\n' })
     put(first, 'first')
     expect(await bodyIn(store)).toMatchObject({ body: 'first\n' })
