@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import fileSystem, {
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -38,6 +39,18 @@ describe('backup and restore', () => {
     expect((await other.run('restore', file)).code).toBe(0)
     expect(await memoriesOf(other)).toEqual(await memoriesOf(shell))
     expect(await other.json('doctor', '--deep')).toMatchObject({ healthy: true })
+  })
+
+  it('save a file with two names as two files', async () => {
+    const shell = await shellWithSession()
+    const note = join(shell.root, 'memory/long-term/note.md')
+    writeFiles(shell.root, { 'memory/long-term/note.md': 'Tabs.\n' })
+    linkSync(note, join(shell.root, 'memory/long-term/twin.md'))
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    expect((await shell.run('backup', file)).code).toBe(0)
+    const other = createShell(join(temporaryFolder(), 'restored'))
+    expect(await other.run('restore', file)).toMatchObject({ code: 0, err: '' })
+    expect(readFileSync(join(other.root, 'memory/long-term/twin.md'), 'utf8')).toBe('Tabs.\n')
   })
 
   it('count one file and one entry', async () => {

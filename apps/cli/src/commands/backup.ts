@@ -187,7 +187,7 @@ function pack(
     }
     return true
   }
-  const options = { cwd: root, file, sync: true, portable: true } as const
+  const options = { cwd: root, file, sync: true, portable: true, linkCache: new NoLinks() } as const
   create({ ...options, filter: (path, stat) => !counts.includes(path) && isTaken(path, stat) }, parts)
   // Who reads counts that without the lock, but does so in two files that are of use only together.
   withoutCounting(() => {
@@ -195,6 +195,11 @@ function pack(
     if (present.length > 0) replace({ ...options, filter: isTaken }, present)
   })
   return packed
+}
+
+/** Of a file with two names both are saved as files: a link in an archive could lead anywhere, and is not restored. */
+class NoLinks extends Map<never, string> {
+  override get(): undefined {}
 }
 
 /** Node lists a name that is not UTF-8 with U+FFFD in it, and finds nothing under that. */
