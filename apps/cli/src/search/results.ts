@@ -99,7 +99,7 @@ function toResult(place: Place, options: Telling): Result {
 function inFile(place: Place, { linesOf }: Telling): Pick<Place, 'lines' | 'at'> & { line: number } {
   const { hit, lines, at } = place
   const shown = lines[at] ?? ''
-  if (hit.madeOf !== undefined) return { lines, at, line: lineOf(shown, linesOf(hit.path)) ?? hit.line }
+  if (hit.madeOf !== undefined) return { lines, at, line: lineOf(shown, hit, linesOf(hit.path)) }
   const line = hit.line + at
   // What has no neighbours is all there is. An archive is long, and its passages are turns, which are told by themselves.
   const isWhole = hit.neighbours === undefined || hit.type === conversationType
@@ -110,11 +110,15 @@ function inFile(place: Place, { linesOf }: Telling): Pick<Place, 'lines' | 'at'>
   return { lines: own.slice(above), at: line - 1 - above, line }
 }
 
-/** The line of a note, counted from 1, in which a line stands of what is made of its value. */
-function lineOf(text: string, lines: readonly string[]): number | undefined {
+/** The line of a note in which a line stands of what is made of its value, else that of the value. */
+function lineOf(text: string, { line }: LocatedHit, lines: readonly string[]): number {
+  if (text.trim() === '') return line
   const quoted = JSON.stringify(text).slice(1, -1)
-  const at = text.trim() === '' ? -1 : lines.findIndex((line) => line.includes(quoted) || line.includes(text))
-  return at < 0 ? undefined : at + 1
+  const holds = (each: string): boolean => each.includes(quoted) || each.includes(text)
+  const inValue = lines.findIndex((each, i) => i >= line - 1 && holds(each))
+  // What was given to find it by stands in the front matter.
+  const found = inValue >= 0 ? inValue : lines.findIndex(holds)
+  return found >= 0 ? found + 1 : line
 }
 
 /** How far around a place it may say what a neighbour of it is, in lines. */
