@@ -139,11 +139,11 @@ describe('init for hosts', () => {
     const shell = createHome()
     const planned = await shell.run('init', '--target', 'claude', '--dry-run')
     expect(planned.out).toMatch(
-      /\n {2}would create {2}memory\/MEMORY\.md\n.*\n {2}would create {2}\S+recall-echo\.md/s,
+      /\n {2}would create {2}memory\/MEMORY\.md\n.*\n {2}would create {2}.+recall-echo\.md/s,
     )
     await shell.run('init', '--target', 'claude')
     const undone = await shell.run('uninit', '--dry-run')
-    expect(undone.out).toMatch(/\n {2}would remove {2}\S+recall-echo\.md.*\nNothing was changed/s)
+    expect(undone.out).toMatch(/\n {2}would remove {2}.+recall-echo\.md.*\nNothing was changed/s)
     const root = join(shell.root, '.recall')
     await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession), '--root', root)
     expect((await shell.run('uninit')).out).toContain('Your memory stays at')

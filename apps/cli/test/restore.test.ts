@@ -211,7 +211,7 @@ describe('restore', () => {
     writeFileSync(join(folder, 'memory/MEMORY.md'), '# Memory\n')
     add(folder)
     const file = join(temporaryFolder(), 'memory.tar.gz')
-    await create({ gzip: true, cwd: folder, file }, readdirSync(folder))
+    create({ gzip: true, cwd: folder, file, sync: true }, readdirSync(folder))
     const other = createShell()
     const { code, err } = await other.run('restore', file)
     expect([code, readdirSync(other.root)]).toEqual([2, []])
