@@ -71,7 +71,11 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
     options?: SearchOptions,
   ): Promise<MemoryMatch<T>[]>
 
-  /** Removes the entries of one scope that match all parts of the filter; without a filter, all of them. */
+  /**
+   * Removes the entries of one scope that match all parts of the filter; without a filter, all of them.
+   *
+   * @throws UNAVAILABLE, with nothing removed, while the store cannot look at all of them
+   */
   clear(scope: MemoryScope, filter?: ClearFilter): Promise<void>
 
   /** Removes one entry. Removing an absent key is not an error. */
