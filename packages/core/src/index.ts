@@ -29,6 +29,7 @@ export { type RotationOptions, type RotationResult, rotateEncryption } from './f
 export { inTurn } from './in-turn.ts'
 export {
   equalJson,
+  isJson,
   isJsonObject,
   type JsonObject,
   type JsonValue,

@@ -130,3 +130,13 @@ function describe(value: unknown): string {
   if (typeof value !== 'object') return `a ${typeof value}`
   return `an instance of ${(value as object).constructor?.name ?? 'an unknown class'}`
 }
+
+/** Whether a value is what JSON holds, no deeper than a memory takes. */
+export function isJson(value: unknown): value is JsonValue {
+  try {
+    toJsonValue(value)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { type Filter, type JsonValue, memoryScopes, toJsonValue } from '@recall/core'
+import { type Filter, isJson, type JsonValue, memoryScopes } from '@recall/core'
 import { listOf } from '../routes/list-of.ts'
 
 /**
@@ -204,15 +204,6 @@ export const findSchema = placeSchema.extend({
   minConfidence: z.number().min(0).max(1).default(0),
   now,
 })
-
-function isJson(value: unknown): boolean {
-  try {
-    toJsonValue(value)
-    return true
-  } catch {
-    return false
-  }
-}
 
 const instant = z.number().openapi({ description: 'milliseconds since 1970' })
 

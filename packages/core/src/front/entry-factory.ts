@@ -1,6 +1,6 @@
 import type { Embedder } from '../embedder.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
-import { type JsonValue, searchableText, toJsonValue } from '../json.ts'
+import { isJson, type JsonValue, searchableText, toJsonValue } from '../json.ts'
 import type { WriteOptions } from '../memory-manager.ts'
 import type { Address, Entry, MemoryStore } from '../memory-store.ts'
 import { embeddedTexts } from '../ranking/embedded-texts.ts'
@@ -249,14 +249,5 @@ export function toJson(value: unknown, { scope, key }: Address, given: unknown):
       ? `what the schema of '${key}' makes of the value cannot be kept: ${problem}. Let it give what JSON holds`
       : problem
     throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT, { scope, key })
-  }
-}
-
-function isJson(value: unknown): boolean {
-  try {
-    toJsonValue(value)
-    return true
-  } catch {
-    return false
   }
 }
