@@ -6,6 +6,7 @@ import {
   type FoundPassage,
   fenceRecalled,
   type JsonValue,
+  type MemoryMatch,
   type MemoryScope,
   passagesFor,
   queryTerms,
@@ -90,7 +91,8 @@ export function addSearch(server: McpServer, { memory, notSearched = () => [] }:
         )
         const best = surestPassages(found.flat(), limit, mostOfOne)
         const terms = new Set(queryTerms(query))
-        const results = best.map((place) => hitOf(place, terms))
+        const redactorOf = redactors()
+        const results = best.map((place) => hitOf(place, terms, redactorOf(place.match)))
         const { mode } = best[0]?.match ?? {}
         const { confidence } = results[0] ?? {}
         const missed = await Promise.all(scopes.map((each) => notSearched(each)))
@@ -116,12 +118,26 @@ function reported(problems: readonly string[]): { notSearched?: string[] } {
 
 const rounded = (share: number): number => Math.round(share * 1000) / 1000
 
-function hitOf(place: FoundPassage<unknown>, terms: ReadonlySet<string>): z.infer<typeof hit> {
+/** Returns what gives the redactor of a match's parts, which looks through all of the memory and is made once. */
+function redactors(): (match: MemoryMatch<unknown>) => (part: string) => string {
+  const known = new Map<MemoryMatch<unknown>, (part: string) => string>()
+  return (match) => {
+    const redact =
+      known.get(match) ?? redactPartsOf({ value: match.value as JsonValue, type: match.metadata.type })
+    known.set(match, redact)
+    return redact
+  }
+}
+
+function hitOf(
+  place: FoundPassage<unknown>,
+  terms: ReadonlySet<string>,
+  redact: (part: string) => string,
+): z.infer<typeof hit> {
   const { match, passage, score, confidence } = place
   const source = passage?.path
     ? `${passage.path}${passage.line ? `:${passage.line}` : ''} (${match.key})`
     : match.key
-  const redact = redactPartsOf({ value: match.value as JsonValue, type: match.metadata.type })
   const text = passage ? redact(passage.text) : wholeText(match)
   return {
     key: match.key,
