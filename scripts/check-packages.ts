@@ -199,7 +199,8 @@ try {
     })
   }
   await check('TypeScript checks what runs in a browser, without the types of Node', () => {
-    const entries = ['@recall/core', '@recall/core/protocol', '@recall/client']
+    const ofCore = ['', '/json', '/protocol', '/ranking', '/stores', '/text']
+    const entries = [...ofCore.map((entry) => `@recall/core${entry}`), '@recall/client']
     writeFileSync(join(library, 'use.ts'), entries.map((entry) => `import '${entry}'\n`).join(''))
     typeCheck(library, 'esnext', 'bundler', { lib: ['es2022', 'dom'], types: [] })
     return undefined

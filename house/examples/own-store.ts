@@ -1,15 +1,13 @@
 import {
   type Address,
-  alreadyExists,
   type Change,
-  changedUnderneath,
   createInMemoryStore,
   type Entry,
-  equalJson,
-  jsonBytes,
   type MemoryStore,
   type Place,
 } from '@recall/core'
+import { equalJson, jsonBytes } from '@recall/core/json'
+import { alreadyExists, changedUnderneath } from '@recall/core/stores'
 
 /** Anything that keeps texts under names. It answers at once, so nobody writes between a check and the change. */
 export type Texts = Pick<Map<string, string>, 'get' | 'set' | 'delete' | 'keys'>

@@ -1,4 +1,4 @@
-import { queryTerms } from '@recall/core'
+import { queryTerms } from '@recall/core/ranking'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { matchingLines } from '../src/search/matching-lines.ts'

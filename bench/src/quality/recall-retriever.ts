@@ -7,9 +7,8 @@ import {
   type Embedder,
   type MemoryManager,
   type MemoryMatch,
-  type RankWeights,
-  surestFirst,
 } from '@recall/core'
+import { type RankWeights, surestFirst } from '@recall/core/ranking'
 import { archiveSession } from '@recall/sessions'
 import { openFileStore } from '@recall/store-file'
 import type { Collection, Doc } from './data-set.ts'

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
-import { type Embedder, rankWeights } from '@recall/core'
+import type { Embedder } from '@recall/core'
+import { rankWeights } from '@recall/core/ranking'
 import { cachedEmbedder } from '@recall/embeddings'
 import { localEmbedder, type Runtime } from '@recall/embeddings/local'
 import { openPgliteMemory } from '@recall/store-postgres/pglite'

@@ -5,9 +5,8 @@ import {
   MemoryError,
   MemoryErrorCode,
   memoryScopes,
-  readBody,
-  retryAfterOf,
 } from '@recall/core'
+import { readBody, retryAfterOf } from '@recall/core/text'
 
 export interface HttpOptions {
   /** Address of the hub, for example `https://recall.example.org`; also with `/api/v1` behind it. */

@@ -10,10 +10,10 @@ import {
   type MemoryStore,
   type Place,
   type PutOptions,
-  readTogether,
   type StoreQuery,
-  searchableText,
 } from '@recall/core'
+import { searchableText } from '@recall/core/json'
+import { readTogether } from '@recall/core/stores'
 import type { Send, Shape } from './http.ts'
 
 /** A `MemoryStore` over an agent's private memory on the hub. */

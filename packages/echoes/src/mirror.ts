@@ -1,4 +1,5 @@
-import { equalJson, isMemoryError, type JsonObject, type MemoryManager, redactJson } from '@recall/core'
+import { isMemoryError, type JsonObject, type MemoryManager, redactJson } from '@recall/core'
+import { equalJson } from '@recall/core/json'
 import type { KnownEcho } from './documents/sidecar.ts'
 import type { Echoes } from './echoes.ts'
 

@@ -1,4 +1,5 @@
-import { fenceRecalled, isMemoryError, redactText, wordScores } from '@recall/core'
+import { fenceRecalled, isMemoryError, redactText } from '@recall/core'
+import { wordScores } from '@recall/core/ranking'
 import { withSafeEvidence } from './documents/sensitive.ts'
 import type { KnownEcho } from './documents/sidecar.ts'
 import type { Echoes } from './echoes.ts'

@@ -1,4 +1,5 @@
-import { type Embedder, wordsOf } from '@recall/core'
+import type { Embedder } from '@recall/core'
+import { wordsOf } from '@recall/core/ranking'
 
 /**
  * A deterministic stand-in for tests and demonstrations: texts that share words are near each other, whatever they

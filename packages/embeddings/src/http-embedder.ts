@@ -4,10 +4,9 @@ import {
   isMemoryError,
   MemoryError,
   MemoryErrorCode,
-  readBody,
   redactText,
-  retryAfterOf,
 } from '@recall/core'
+import { readBody, retryAfterOf } from '@recall/core/text'
 import * as z from 'zod/mini'
 import en from 'zod/v4/locales/en.js'
 import { atLeastOne } from './at-least-one.ts'

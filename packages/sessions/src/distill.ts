@@ -1,12 +1,5 @@
-import {
-  fingerprint,
-  MemoryError,
-  MemoryErrorCode,
-  parseHeading,
-  proseLines,
-  redactText,
-  splitPointer,
-} from '@recall/core'
+import { MemoryError, MemoryErrorCode, redactText } from '@recall/core'
+import { fingerprint, parseHeading, proseLines, splitPointer } from '@recall/core/text'
 import { isTopicFile, topicFileFor } from './topic-file.ts'
 
 /** Most lines of the curated memory, so that an agent can always hold all of it. */

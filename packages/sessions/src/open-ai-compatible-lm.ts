@@ -1,11 +1,5 @@
-import {
-  isMemoryError,
-  type LmProvider,
-  MemoryError,
-  MemoryErrorCode,
-  readBody,
-  retryAfterOf,
-} from '@recall/core'
+import { isMemoryError, type LmProvider, MemoryError, MemoryErrorCode } from '@recall/core'
+import { readBody, retryAfterOf } from '@recall/core/text'
 import * as z from 'zod/mini'
 import { longestTimer, parseTimeout, refuseUnknown, wrongOption } from './options.ts'
 

@@ -1,4 +1,4 @@
-import { foldLetters } from '@recall/core'
+import { foldLetters } from '@recall/core/ranking'
 
 const longestSlug = 60
 /** Marks are part of a word, such as the vowels of Devanagari; those that make a sign an emoji are not. */

@@ -1,16 +1,7 @@
 import { join } from 'node:path'
-import {
-  type Address,
-  asRead,
-  type Embedder,
-  type Entry,
-  type MemoryScope,
-  type MemoryStore,
-  type Place,
-  type RankWeights,
-  rankWeights,
-  type Selection,
-} from '@recall/core'
+import type { Address, Embedder, Entry, MemoryScope, MemoryStore, Place, Selection } from '@recall/core'
+import { type RankWeights, rankWeights } from '@recall/core/ranking'
+import { asRead } from '@recall/core/stores'
 import { createColdStore } from './cold/cold-store.ts'
 import { requireValue } from './documents/note.ts'
 import { createAccessLog } from './entries/access-log.ts'

@@ -7,12 +7,11 @@ import {
   MemoryErrorCode,
   type MemoryManager,
   type MemoryManagerOptions,
-  type RankWeights,
-  rankWeights,
   type TypesOf,
   type ValueSchemas,
 } from '@recall/core'
 import { createFolder, orAbsent } from '@recall/core/process'
+import { type RankWeights, rankWeights } from '@recall/core/ranking'
 import { createFileStore, type FileStore } from './file-store.ts'
 import { defaultFileSystem, type FileSystem, orUnusable } from './files/file-system.ts'
 import { layoutOf } from './layout/find-layout.ts'

@@ -7,10 +7,9 @@ import {
   type JsonValue,
   MemoryError,
   MemoryErrorCode,
-  mapStrings,
   redactJson,
-  searchableText,
 } from '@recall/core'
+import { mapStrings, searchableText } from '@recall/core/json'
 import { orAbsent } from '@recall/core/process'
 import { pack, packedEnding, unpack } from './cold/packed-entry.ts'
 import type { FileStore } from './file-store.ts'

@@ -1,4 +1,5 @@
-import { equalJson, isEnvelope, type JsonValue, MemoryError, MemoryErrorCode, redactJson } from '@recall/core'
+import { isEnvelope, type JsonValue, MemoryError, MemoryErrorCode, redactJson } from '@recall/core'
+import { equalJson } from '@recall/core/json'
 import { parseFrontMatter, updateFrontMatter } from './documents/front-matter.ts'
 import { keepingLineEnds } from './documents/line-ends.ts'
 import { parseFenced, printFenced } from './documents/note.ts'

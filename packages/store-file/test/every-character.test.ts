@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { dateWords, indexedTerms } from '@recall/core'
+import { dateWords, indexedTerms } from '@recall/core/ranking'
 import { expect, it } from 'vitest'
 import { openFileMemory } from '../src/open-file-memory.ts'
 import { temporaryRoot } from './temporary-root.ts'

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
-import { conversationKey, conversationType, createMemoryManager, wordsOf } from '@recall/core'
+import { conversationKey, conversationType, createMemoryManager } from '@recall/core'
+import { wordsOf } from '@recall/core/ranking'
 import { openFileStore } from '../src/open-file-memory.ts'
 
 /**

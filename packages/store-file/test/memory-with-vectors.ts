@@ -1,4 +1,5 @@
-import { createMemoryManager, type Embedder, type MemoryManager, wordsOf } from '@recall/core'
+import { createMemoryManager, type Embedder, type MemoryManager } from '@recall/core'
+import { wordsOf } from '@recall/core/ranking'
 import { afterEach } from 'vitest'
 import { type FileStore, type FileStoreSettings, openFileStore } from '../src/index.ts'
 // Its hook comes before the one below, so that a memory is closed before its folder is removed.

@@ -1,16 +1,15 @@
 import {
   type Change,
   type ColdStore,
-  changedUnderneath,
-  equalJson,
   type JsonValue,
   MemoryError,
   MemoryErrorCode,
   type MemoryScope,
   type MemoryStore,
   type Place,
-  readTogether,
 } from '@recall/core'
+import { equalJson } from '@recall/core/json'
+import { changedUnderneath, readTogether } from '@recall/core/stores'
 import { and, arrayContains, eq, inArray, is, lt, type SQL, sql } from 'drizzle-orm'
 import { PgDatabase } from 'drizzle-orm/pg-core'
 import type { Database } from './engines/database.ts'

@@ -1,4 +1,6 @@
-import { conversationType, embeddedTexts, embedTexts, embedWhole, spokenText } from '@recall/core'
+import { conversationType, embedTexts, embedWhole } from '@recall/core'
+import { embeddedTexts } from '@recall/core/ranking'
+import { spokenText } from '@recall/core/text'
 import { type SQL, sql } from 'drizzle-orm'
 
 export interface RowKey {

@@ -1,16 +1,16 @@
 import {
   conversationType,
   type Entry,
-  entryMetadata,
   isMemoryError,
   MemoryError,
   type MemoryScope,
   memoryScopes,
   redactJson,
   redactText,
-  searchableText,
   sessionSummaryType,
 } from '@recall/core'
+import { searchableText } from '@recall/core/json'
+import { entryMetadata } from '@recall/core/stores'
 import { addCounts } from '../imports/add-counts.ts'
 import { throwAll } from '../imports/unreadable.ts'
 import { everyEntry, everyNamespace, type KeptEntry } from '../memory/every-entry.ts'

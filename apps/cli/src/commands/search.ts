@@ -3,14 +3,13 @@ import { join } from 'node:path'
 import {
   type Embedder,
   embedQuery,
-  excerptOf,
   isMemoryError,
   MemoryError,
   type MemoryScope,
   memoryScopes,
-  queryTerms,
 } from '@recall/core'
 import { orAbsent } from '@recall/core/process'
+import { excerptOf, queryTerms } from '@recall/core/ranking'
 import type { FileStore, LocatedHit, LocateQuery } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'

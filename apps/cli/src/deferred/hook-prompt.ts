@@ -1,19 +1,21 @@
 import { contextLength, contextLimits, contextOutput, type HookInput, type Host } from '@recall/agents'
 import {
-  beginningOf,
-  besideLength,
-  confidenceRank,
   conversationKey,
-  excerptOf,
-  type FoundPassage,
   fenceRecalled,
   type JsonValue,
   type MemoryManager,
+  redactPartsOf,
+} from '@recall/core'
+import {
+  besideLength,
+  confidenceRank,
+  excerptOf,
+  type FoundPassage,
   passagesFor,
   queryTerms,
-  redactPartsOf,
   surestPassages,
-} from '@recall/core'
+} from '@recall/core/ranking'
+import { beginningOf } from '@recall/core/text'
 import { type MemoryPlace, readSession } from '../hosts/host-sessions.ts'
 import { withMemory } from '../memory/with-memory.ts'
 import { clip } from '../terminal/clip.ts'

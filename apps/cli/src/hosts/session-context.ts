@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { contextLength, contextLimits, type Host } from '@recall/agents'
-import { beginningOf, fenceRecalled, redactText } from '@recall/core'
+import { fenceRecalled, redactText } from '@recall/core'
+import { beginningOf } from '@recall/core/text'
 import { defaultFileSystem, memoryLineLimit, readText } from '@recall/store-file'
 import { emptyMemory } from '../memory/empty-memory.ts'
 import type { MemoryPlace } from './host-sessions.ts'

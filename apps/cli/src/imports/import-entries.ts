@@ -1,13 +1,10 @@
 import { readLines } from '@recall/agents'
 import {
-  beginningOf,
   checkAddress,
   createRedactor,
   type Entry,
   type Envelope,
-  equalJson,
   isEnvelope,
-  isJsonObject,
   isMemoryError,
   type JsonObject,
   type JsonValue,
@@ -15,9 +12,9 @@ import {
   type MemoryScope,
   memoryScopes,
   redactJson,
-  searchableText,
-  toJsonValue,
 } from '@recall/core'
+import { equalJson, isJsonObject, searchableText, toJsonValue } from '@recall/core/json'
+import { beginningOf } from '@recall/core/text'
 import type { FileStore } from '@recall/store-file'
 import { readForgotten } from '../memory/forgotten.ts'
 import { addCounts } from './add-counts.ts'

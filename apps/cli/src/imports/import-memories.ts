@@ -1,13 +1,7 @@
 import { type ImportedMemory, readMemoryExport } from '@recall/agents'
-import {
-  beginningOf,
-  type Entry,
-  type MemoryManager,
-  type RedactionCounts,
-  redactJson,
-  redactText,
-  searchableText,
-} from '@recall/core'
+import { type Entry, type MemoryManager, type RedactionCounts, redactJson, redactText } from '@recall/core'
+import { searchableText } from '@recall/core/json'
+import { beginningOf } from '@recall/core/text'
 import { defaultFileSystem, type FileStore, readTombstones } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { addCounts } from './add-counts.ts'

@@ -3,7 +3,6 @@ import {
   conversationType,
   type Entry,
   editedSummaryKey,
-  isJsonObject,
   type JsonValue,
   type MemoryScope,
   memoryScopes,
@@ -11,6 +10,7 @@ import {
   sessionSummaryKey,
   windowNoteType,
 } from '@recall/core'
+import { isJsonObject } from '@recall/core/json'
 import type { FileStore } from '@recall/store-file'
 import { everyEntry } from './every-entry.ts'
 import { compactionKey, compactionType, sessionOf, withParents } from './session-keys.ts'

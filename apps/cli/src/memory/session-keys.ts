@@ -1,4 +1,5 @@
-import { type Address, conversationKey, isJsonObject, type JsonValue } from '@recall/core'
+import { type Address, conversationKey, type JsonValue } from '@recall/core'
+import { isJsonObject } from '@recall/core/json'
 
 /** The host's summary of a compacted session is an episode of its own. */
 export const compactionType = 'compaction-summary'

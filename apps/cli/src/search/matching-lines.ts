@@ -1,4 +1,4 @@
-import { countTermsIn } from '@recall/core'
+import { countTermsIn } from '@recall/core/ranking'
 
 /**
  * Indices of the lines that contain the most of a query's words, and how many these are. Front matter, if the file may

@@ -1,4 +1,4 @@
-import { excerptOf, type Word, wordsOf } from '@recall/core'
+import { excerptOf, type Word, wordsOf } from '@recall/core/ranking'
 import { formatSignals, paint } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'

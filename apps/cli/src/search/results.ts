@@ -1,13 +1,7 @@
 import { dirname } from 'node:path'
-import {
-  compareCodePoints,
-  conversationType,
-  countTermsIn,
-  type MemoryScope,
-  newsFilter,
-  spokenText,
-  withoutRepeats,
-} from '@recall/core'
+import { conversationType, type MemoryScope } from '@recall/core'
+import { countTermsIn, newsFilter, withoutRepeats } from '@recall/core/ranking'
+import { compareCodePoints, spokenText } from '@recall/core/text'
 import type { FileStore, LocatedHit } from '@recall/store-file'
 import type { Redaction } from '../terminal/redaction.ts'
 import { bodyStart, matchingLines } from './matching-lines.ts'

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { conversationType, isJsonObject, sessionSummaryType } from '@recall/core'
+import { conversationType, sessionSummaryType } from '@recall/core'
+import { isJsonObject } from '@recall/core/json'
 import { defaultFileSystem, type LocatedHit, openingOf, readBeginning } from '@recall/store-file'
 
 /** Holds the front matter of an archive and the beginning of its summary, in all but the strangest ones. */

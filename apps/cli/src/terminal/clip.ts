@@ -1,4 +1,4 @@
-import { beginningOf } from '@recall/core'
+import { beginningOf } from '@recall/core/text'
 
 /** A text whole, or the beginning of a longer one and `…`. */
 export const clip = (text: string, length: number): string =>

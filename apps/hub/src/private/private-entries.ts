@@ -6,10 +6,9 @@ import {
   MemoryError,
   MemoryErrorCode,
   type MemoryScope,
-  searchableText,
   shortTermTtl,
-  toJsonValue,
 } from '@recall/core'
+import { searchableText, toJsonValue } from '@recall/core/json'
 import type { Hub } from '../hub.ts'
 import type { entrySchema } from './wire.ts'
 

@@ -1,4 +1,5 @@
-import { conversationType, type Entry, MemoryError, MemoryErrorCode, splitUnits } from '@recall/core'
+import { conversationType, type Entry, MemoryError, MemoryErrorCode } from '@recall/core'
+import { splitUnits } from '@recall/core/ranking'
 import type { Hub } from '../hub.ts'
 
 /** Parts of the texts in one call, each of which becomes a row: to make more would hold up other calls. */

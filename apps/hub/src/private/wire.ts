@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { type Filter, isJson, type JsonValue, memoryScopes } from '@recall/core'
+import { type Filter, type JsonValue, memoryScopes } from '@recall/core'
+import { isJson } from '@recall/core/json'
 import { listOf } from '../routes/list-of.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { terminalStyles } from '@recall/core'
+import { terminalStyles } from '@recall/core/text'
 
 /** The parts of a user line without the host's markup: what a person typed, what commands printed, what agents said. */
 export interface SeparatedText {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { isDeepYaml } from '@recall/core'
+import { isDeepYaml } from '@recall/core/text'
 import { type Document, parseDocument, visit } from 'yaml'
 import { isRecord } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { isDeepYaml } from '@recall/core'
+import { isDeepYaml } from '@recall/core/text'
 import { type Document, isMap, isScalar, isSeq, parseDocument, type Scalar, type YAMLSeq } from 'yaml'
 import { hasNestedKeys } from '../reading/nested-keys.ts'
 import { CannotEdit, type FileEdit } from './target.ts'

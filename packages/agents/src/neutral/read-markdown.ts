@@ -1,4 +1,5 @@
-import { type ConversationFacts, type Message, trackFence } from '@recall/core'
+import type { ConversationFacts, Message } from '@recall/core'
+import { trackFence } from '@recall/core/text'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { type Line, readLines } from '../reading/read-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'

@@ -1,4 +1,4 @@
-import { parseInstant } from '@recall/core'
+import { parseInstant } from '@recall/core/text'
 
 /** A smaller number counts as seconds since the epoch, any other as milliseconds. */
 const secondsBelow = 1e11

@@ -1,4 +1,5 @@
-import { closingFences, MemoryError, MemoryErrorCode } from '@recall/core'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { closingFences } from '@recall/core/text'
 import { type EchoEntry, entryIssues, printConfidence, printEntry } from './entry.ts'
 import { type EchoLayer, isEchoLayer } from './layers.ts'
 

@@ -1,4 +1,4 @@
-import { isDeepYaml } from '@recall/core'
+import { isDeepYaml } from '@recall/core/text'
 import { isCollection, parseDocument, visit } from 'yaml'
 
 /**

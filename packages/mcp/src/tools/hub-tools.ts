@@ -1,13 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import {
-  beginningOf,
-  excerptOf,
-  fenceRecalled,
-  MemoryErrorCode,
-  queryTerms,
-  redactJson,
-  redactText,
-} from '@recall/core'
+import { fenceRecalled, MemoryErrorCode, redactJson, redactText } from '@recall/core'
+import { excerptOf, queryTerms } from '@recall/core/ranking'
+import { beginningOf } from '@recall/core/text'
 import * as z from 'zod'
 import type { SharedMemories } from '../options.ts'
 import { answer, answerFrom, orFailure, withoutSecrets } from './answer.ts'

@@ -1,5 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { beginningOf, fenceRecalled, MemoryError, MemoryErrorCode } from '@recall/core'
+import { fenceRecalled, MemoryError, MemoryErrorCode } from '@recall/core'
+import { beginningOf } from '@recall/core/text'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
 import { answerFrom, orFailure } from './answer.ts'

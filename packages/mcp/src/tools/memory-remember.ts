@@ -1,6 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { isMemoryError, MemoryError, MemoryErrorCode, type MemoryManager, shortDigest } from '@recall/core'
+import { isMemoryError, MemoryError, MemoryErrorCode, type MemoryManager } from '@recall/core'
 import { updateEntry } from '@recall/core/protocol'
+import { shortDigest } from '@recall/core/text'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
 import { answer, orFailure, withoutSecrets } from './answer.ts'

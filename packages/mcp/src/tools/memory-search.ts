@@ -1,18 +1,20 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import {
-  beginningOf,
-  besideLength,
-  excerptOf,
-  type FoundPassage,
   fenceRecalled,
   type JsonValue,
   type MemoryMatch,
   type MemoryScope,
+  redactPartsOf,
+} from '@recall/core'
+import {
+  besideLength,
+  excerptOf,
+  type FoundPassage,
   passagesFor,
   queryTerms,
-  redactPartsOf,
   surestPassages,
-} from '@recall/core'
+} from '@recall/core/ranking'
+import { beginningOf } from '@recall/core/text'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
 import { answerFrom, orFailure, withoutSecrets } from './answer.ts'

@@ -1,5 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { beginningOf, fenceRecalled, parseInstant, sessionSummary, sessionSummaryType } from '@recall/core'
+import { fenceRecalled, sessionSummary, sessionSummaryType } from '@recall/core'
+import { beginningOf, parseInstant } from '@recall/core/text'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
 import { answerFrom, orFailure, withoutSecrets } from './answer.ts'

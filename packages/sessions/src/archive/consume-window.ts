@@ -1,6 +1,5 @@
 import {
   type Clock,
-  fingerprint,
   isMemoryError,
   MemoryErrorCode,
   type MemoryManager,
@@ -9,6 +8,7 @@ import {
   systemClock,
   windowNotesKey,
 } from '@recall/core'
+import { fingerprint } from '@recall/core/text'
 import { markConsumed, readConsumed } from './consumed-marker.ts'
 import { keepEdit, noteOptions } from './keep-edit.ts'
 import { notAhead } from './not-ahead.ts'

@@ -1,4 +1,4 @@
-import { parseInstant } from '@recall/core'
+import { parseInstant } from '@recall/core/text'
 
 /** Milliseconds for people: `45s`, `30m`, `1h 5m`, from two days on `2d 1h`. */
 export function formatDuration(milliseconds: number): string {

@@ -1,11 +1,11 @@
 import {
   conversationKey,
   editedSummaryKey,
-  fingerprint,
   type MemoryManager,
   type SessionSummary,
   windowNoteType,
 } from '@recall/core'
+import { fingerprint } from '@recall/core/text'
 import { type ArchiveDigest, digestOf, readStored } from './place-part.ts'
 import { renderSessionSummary } from './render-window.ts'
 import { readEntry, wasEdited } from './window-entry.ts'

@@ -1,4 +1,5 @@
-import { redactText, trackFence } from '@recall/core'
+import { redactText } from '@recall/core'
+import { trackFence } from '@recall/core/text'
 import { clip, oneLine } from '../summary/clip.ts'
 import { splitTurns, turnsSection } from './render-archive.ts'
 

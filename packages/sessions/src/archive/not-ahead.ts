@@ -1,4 +1,4 @@
-import { parseInstant } from '@recall/core'
+import { parseInstant } from '@recall/core/text'
 
 /** Clocks of two machines differ; what is from further ahead was dated by one that is wrong. */
 const mostAheadMs = 24 * 60 * 60_000

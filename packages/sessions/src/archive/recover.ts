@@ -1,10 +1,5 @@
-import {
-  type ConversationArchive,
-  conversationKey,
-  conversationType,
-  type MemoryManager,
-  parseInstant,
-} from '@recall/core'
+import { type ConversationArchive, conversationKey, conversationType, type MemoryManager } from '@recall/core'
+import { parseInstant } from '@recall/core/text'
 import { parseMaxEntries } from '../options.ts'
 import { saysNothing } from '../summary/summarize.ts'
 import { formatDuration, parseDuration } from './duration.ts'

@@ -1,4 +1,5 @@
-import { type ContentBlock, type Message, terminalStyles } from '@recall/core'
+import type { ContentBlock, Message } from '@recall/core'
+import { terminalStyles } from '@recall/core/text'
 import { clip } from '../summary/clip.ts'
 import type { SessionTags } from '../summary/extract-tags.ts'
 import type { Summary } from '../summary/summarize.ts'

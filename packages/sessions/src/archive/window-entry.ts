@@ -1,11 +1,5 @@
-import {
-  fingerprint,
-  lastAnswerMark,
-  type MemoryManager,
-  parseInstant,
-  type SessionSummary,
-  sessionSummaryKey,
-} from '@recall/core'
+import { lastAnswerMark, type MemoryManager, type SessionSummary, sessionSummaryKey } from '@recall/core'
+import { fingerprint, parseInstant } from '@recall/core/text'
 import { oneLine } from '../summary/clip.ts'
 import { byAlgorithm } from '../summary/summarize.ts'
 import type { ArchiveDigest } from './place-part.ts'

@@ -1,4 +1,4 @@
-import { beginningOf } from '@recall/core'
+import { beginningOf } from '@recall/core/text'
 
 /**
  * At most `length` characters of a text, cut at the end of a word if one is near, with `…` when something was

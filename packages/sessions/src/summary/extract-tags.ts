@@ -1,4 +1,5 @@
-import { type JsonValue, type Message, trackFence } from '@recall/core'
+import type { JsonValue, Message } from '@recall/core'
+import { trackFence } from '@recall/core/text'
 import { clip, oneLine } from './clip.ts'
 
 /** What a conversation's wording and tool uses reveal without a model. */

@@ -1,4 +1,4 @@
-import { wordsOf } from '@recall/core'
+import { wordsOf } from '@recall/core/ranking'
 import { isStopWord } from './stop-words.ts'
 
 const word = /\p{L}[\p{L}\p{M}\p{N}_-]{1,39}/gu

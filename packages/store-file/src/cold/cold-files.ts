@@ -5,9 +5,7 @@ import {
   createInMemoryStore,
   type Entry,
   type Expected,
-  equalJson,
   type Found,
-  isExpired,
   isMemoryError,
   MemoryError,
   MemoryErrorCode,
@@ -19,7 +17,9 @@ import {
   type StoreQuery,
   type SweepSelection,
 } from '@recall/core'
+import { equalJson } from '@recall/core/json'
 import { orAbsent, writing } from '@recall/core/process'
+import { isExpired } from '@recall/core/stores'
 import * as z from 'zod/mini'
 import { anyJson } from '../documents/any-json.ts'
 import { removeFile, replaceFile, sweepLeftovers } from '../files/atomic-write.ts'

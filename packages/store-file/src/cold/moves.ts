@@ -2,14 +2,13 @@ import {
   type Address,
   type ArchiveRun,
   type ArchiveSelection,
-  asRestored,
   type Entry,
-  equalJson,
   isMemoryError,
   MemoryErrorCode,
   type Place,
-  writtenSinceArchived,
 } from '@recall/core'
+import { equalJson } from '@recall/core/json'
+import { asRestored, writtenSinceArchived } from '@recall/core/stores'
 import { placementOf } from '../layout/placement.ts'
 import type { ColdFiles } from './cold-files.ts'
 

@@ -1,4 +1,6 @@
-import { conversationType, type JsonValue, parseInstant, splitUnits, type Unit } from '@recall/core'
+import { conversationType, type JsonValue } from '@recall/core'
+import { splitUnits, type Unit } from '@recall/core/ranking'
+import { parseInstant } from '@recall/core/text'
 
 /** One entry as a file holds it, before access counts and addresses are added. */
 export interface FileEntry {

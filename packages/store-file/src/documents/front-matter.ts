@@ -1,12 +1,6 @@
-import {
-  equalJson,
-  isDeepYaml,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  MemoryError,
-  MemoryErrorCode,
-} from '@recall/core'
+import { type JsonObject, type JsonValue, MemoryError, MemoryErrorCode } from '@recall/core'
+import { equalJson, isJsonObject } from '@recall/core/json'
+import { isDeepYaml } from '@recall/core/text'
 import type { Pair, Scalar } from 'yaml'
 import { isTooDeep } from './json-depth.ts'
 

@@ -1,4 +1,4 @@
-import { proseLines } from '@recall/core'
+import { proseLines } from '@recall/core/text'
 import { linesOf } from './line-ends.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Entry, JsonValue } from '@recall/core'
-import { searchableText } from '@recall/core'
+import { searchableText } from '@recall/core/json'
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
 import { fileStem } from '../files/paths.ts'

@@ -1,13 +1,6 @@
-import {
-  type Entry,
-  fingerprint,
-  type JsonObject,
-  type JsonValue,
-  MemoryError,
-  MemoryErrorCode,
-  maxJsonDepth,
-  searchableText,
-} from '@recall/core'
+import { type Entry, type JsonObject, type JsonValue, MemoryError, MemoryErrorCode } from '@recall/core'
+import { maxJsonDepth, searchableText } from '@recall/core/json'
+import { fingerprint } from '@recall/core/text'
 import { fileStem } from '../files/paths.ts'
 import { type FileEntry, type FileTimes, parseTime, printTime, stringsOf } from './file-entry.ts'
 import { isDamaged, maxFrontMatterLength, parseFrontMatter, updateFrontMatter } from './front-matter.ts'

@@ -1,11 +1,5 @@
-import {
-  type Entry,
-  MemoryError,
-  MemoryErrorCode,
-  parseHeading,
-  proseLines,
-  splitPointer,
-} from '@recall/core'
+import { type Entry, MemoryError, MemoryErrorCode } from '@recall/core'
+import { parseHeading, proseLines, splitPointer } from '@recall/core/text'
 import { isHandName } from '../files/paths.ts'
 import type { FileEntry, FileTimes } from './file-entry.ts'
 import { keepingLineEnds, lineEndsOf, linesOf } from './line-ends.ts'

@@ -4,16 +4,16 @@ import { parseWindow, withSession } from './window.ts'
 /** Lines of which it was asked where the code that they open is closed. */
 const asked = vi.hoisted((): string[] => [])
 
-vi.mock('@recall/core', async (original) => {
-  const core = await original<typeof import('@recall/core')>()
-  const closingFences: typeof core.closingFences = (lines) => {
-    const closingOf = core.closingFences(lines)
+vi.mock('@recall/core/text', async (original) => {
+  const text = await original<typeof import('@recall/core/text')>()
+  const closingFences: typeof text.closingFences = (lines) => {
+    const closingOf = text.closingFences(lines)
     return (from) => {
       asked.push(lines[from] ?? '')
       return closingOf(from)
     }
   }
-  return { ...core, closingFences }
+  return { ...text, closingFences }
 })
 
 it('looks for the end of code in notes alone, not from each line of a session to the end of the file', () => {

@@ -1,11 +1,11 @@
 import {
-  closingFences,
   conversationKey,
   type SessionSummary,
   sessionSummaryKey,
   sessionSummaryType,
   windowNotesKey,
 } from '@recall/core'
+import { closingFences } from '@recall/core/text'
 import { type FileEntry, type FileTimes, parseTime } from './file-entry.ts'
 import { keepingLineEnds, lineEndsOf, linesOf } from './line-ends.ts'
 

@@ -4,12 +4,12 @@ import {
   type Entry,
   type Expected,
   isEnvelope,
-  isExpired,
   type JsonValue,
   MemoryError,
   MemoryErrorCode,
-  searchableText,
 } from '@recall/core'
+import { searchableText } from '@recall/core/json'
+import { isExpired } from '@recall/core/stores'
 import type { FileEntry } from '../documents/file-entry.ts'
 import { parseFrontMatter } from '../documents/front-matter.ts'
 import { parseNote } from '../documents/note.ts'

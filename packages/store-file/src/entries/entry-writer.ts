@@ -1,16 +1,15 @@
 import { dirname } from 'node:path'
 import {
   type Address,
-  alreadyExists,
   type Change,
-  changedUnderneath,
-  compareCodePoints,
   type Entry,
   isMemoryError,
   MemoryErrorCode,
   type PutOptions,
   type Selection,
 } from '@recall/core'
+import { alreadyExists, changedUnderneath } from '@recall/core/stores'
+import { compareCodePoints } from '@recall/core/text'
 import { printNote } from '../documents/note.ts'
 import { createFile, removeFile, removeFiles, replaceFile } from '../files/atomic-write.ts'
 import { isUnchanged, stampAt } from '../files/file-stamp.ts'

@@ -1,19 +1,18 @@
 import { basename, dirname, join } from 'node:path'
 import {
   type Address,
-  alreadyExists,
   type Change,
   type ConversationArchive,
-  changedUnderneath,
   conversationKey,
   type Entry,
   type Expected,
-  equalJson,
   MemoryError,
   MemoryErrorCode,
   type PutOptions,
   type Selection,
 } from '@recall/core'
+import { equalJson } from '@recall/core/json'
+import { alreadyExists, changedUnderneath } from '@recall/core/stores'
 import { printArchiveRow, withArchiveRows, withoutArchiveRows } from '../documents/archive-index.ts'
 import { printConversation } from '../documents/conversation.ts'
 import type { FileEntry } from '../documents/file-entry.ts'

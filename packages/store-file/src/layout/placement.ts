@@ -5,7 +5,6 @@ import {
   conversationKey,
   conversationType,
   type Entry,
-  equalJson,
   type JsonValue,
   type SessionSummary,
   sessionSummary,
@@ -13,6 +12,7 @@ import {
   sessionSummaryType,
   windowNotesKey,
 } from '@recall/core'
+import { equalJson } from '@recall/core/json'
 import { isSlug, sectionOf } from '../documents/sections.ts'
 import { fitsWindow } from '../documents/window.ts'
 import { defaultNamespace } from './sources.ts'

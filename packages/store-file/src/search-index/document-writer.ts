@@ -1,12 +1,12 @@
+import { jsonBytes } from '@recall/core/json'
 import {
   dateWords,
   foldLetters,
   forTokenizer,
-  jsonBytes,
   type Unit,
   unitLabel,
   wordsInIdentifiers,
-} from '@recall/core'
+} from '@recall/core/ranking'
 import { unitsOf } from '../documents/file-entry.ts'
 import type { FileStamp } from '../files/file-stamp.ts'
 import type { LocatedEntry } from '../layout/sources.ts'

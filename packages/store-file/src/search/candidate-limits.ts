@@ -1,4 +1,5 @@
-import { confidenceRank, noiseRank, type StoreQuery } from '@recall/core'
+import type { StoreQuery } from '@recall/core'
+import { confidenceRank, noiseRank } from '@recall/core/ranking'
 
 /** How many candidates to look at. */
 export function poolOf(query: StoreQuery): number {

@@ -6,17 +6,19 @@ import {
   MemoryErrorCode,
   type MemoryScope,
   memoryScopes,
-  namedDates,
   type Place,
-  type RankedUnit,
-  type RankWeights,
   type SearchMode,
   type StoreQuery,
+} from '@recall/core'
+import {
+  namedDates,
+  type RankedUnit,
+  type RankWeights,
   scaledSignals,
   surestFirst,
   tellingShare,
   withinMatch,
-} from '@recall/core'
+} from '@recall/core/ranking'
 import type { AccessLog } from '../entries/access-log.ts'
 import type { EntryFiles } from '../entries/entry-files.ts'
 import { neverRead, sameStamp, stampOf } from '../files/file-stamp.ts'

@@ -1,4 +1,5 @@
-import { noiseRank, type StoreQuery, splitByRarity } from '@recall/core'
+import type { StoreQuery } from '@recall/core'
+import { noiseRank, splitByRarity } from '@recall/core/ranking'
 import type { RankedDocument } from '../search-index/document-row.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import type { UnitRow, WordQuery } from '../search-index/word-rows.ts'

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import type { JsonValue, MatchedPassage, Sureness } from '@recall/core'
+import type { JsonValue, MatchedPassage } from '@recall/core'
+import type { Sureness } from '@recall/core/ranking'
 import { type FileEntry, unitsOf } from '../documents/file-entry.ts'
 import type { FileSystem } from '../files/file-system.ts'
 import { fromShown } from '../files/paths.ts'

@@ -1,18 +1,17 @@
+import { conversationType, type StoreQuery } from '@recall/core'
 import {
-  conversationType,
   noiseRank,
   queryTerms,
   queryWords,
   type RankedUnit,
   type RankWeights,
   rankUnits,
-  type StoreQuery,
   saturation,
   surroundingReach,
   tellingWords,
   type UnitEvidence,
   wordsOf,
-} from '@recall/core'
+} from '@recall/core/ranking'
 import type { RankedDocument } from '../search-index/document-row.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import type { MeaningArm } from '../vectors/meaning-arm.ts'

@@ -1,11 +1,5 @@
-import {
-  type Filter,
-  isEnvelope,
-  isJsonObject,
-  type JsonValue,
-  matchesFilter,
-  memoryScopes,
-} from '@recall/core'
+import { type Filter, isEnvelope, type JsonValue, matchesFilter, memoryScopes } from '@recall/core'
+import { isJsonObject } from '@recall/core/json'
 import type { DocumentRow } from '../search-index/document-row.ts'
 import { splitTags } from '../search-index/document-row.ts'
 

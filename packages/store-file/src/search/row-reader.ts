@@ -1,4 +1,5 @@
-import { conversationType, embeddedTexts, redactPartsOf } from '@recall/core'
+import { conversationType, redactPartsOf } from '@recall/core'
+import { embeddedTexts } from '@recall/core/ranking'
 import type { EntryFiles } from '../entries/entry-files.ts'
 import type { FileSystem } from '../files/file-system.ts'
 import { readText } from '../files/read-text.ts'

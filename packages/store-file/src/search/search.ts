@@ -1,12 +1,12 @@
+import type { StoreQuery } from '@recall/core'
 import {
   appendCapped,
-  compareCodePoints,
   confidenceRank,
   depthGrowth,
   type RankedUnit,
   type RankWeights,
-  type StoreQuery,
-} from '@recall/core'
+} from '@recall/core/ranking'
+import { compareCodePoints } from '@recall/core/text'
 import type { DocumentRow, RankedDocument } from '../search-index/document-row.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import type { MeaningArm } from '../vectors/meaning-arm.ts'

@@ -1,4 +1,5 @@
-import { fewestUnits, type MemoryScope, rarityInMemory } from '@recall/core'
+import type { MemoryScope } from '@recall/core'
+import { fewestUnits, rarityInMemory } from '@recall/core/ranking'
 import type { SearchIndex } from '../search-index/search-index.ts'
 
 /** What the index knows about one word of a query. */

@@ -1,4 +1,4 @@
-import { type Spread, spreadOf } from '@recall/core'
+import { type Spread, spreadOf } from '@recall/core/ranking'
 import { highest } from './highest.ts'
 import type { VectorFile } from './vector-file.ts'
 

@@ -1,4 +1,5 @@
-import { type Address, type Change, jsonBytes } from '@recall/core'
+import type { Address, Change } from '@recall/core'
+import { jsonBytes } from '@recall/core/json'
 import { entryId } from './address.ts'
 
 /**

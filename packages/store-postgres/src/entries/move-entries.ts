@@ -1,12 +1,6 @@
-import {
-  type Address,
-  type ArchiveSelection,
-  asRestored,
-  equalJson,
-  MemoryErrorCode,
-  type Place,
-  writtenSinceArchived,
-} from '@recall/core'
+import { type Address, type ArchiveSelection, MemoryErrorCode, type Place } from '@recall/core'
+import { equalJson } from '@recall/core/json'
+import { asRestored, writtenSinceArchived } from '@recall/core/stores'
 import { and, getTableColumns, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
 import type { Database } from '../engines/database.ts'

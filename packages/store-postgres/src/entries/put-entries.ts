@@ -1,4 +1,5 @@
-import { alreadyExists, type Entry } from '@recall/core'
+import type { Entry } from '@recall/core'
+import { alreadyExists } from '@recall/core/stores'
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { type Database, rowsOf } from '../engines/database.ts'
 import { entries, units } from '../schema/entries.ts'

@@ -1,13 +1,7 @@
 import { setImmediate as takeTurns } from 'node:timers/promises'
-import {
-  conversationType,
-  dateWords,
-  type Entry,
-  splitUnits,
-  takenPlaceAt,
-  type Unit,
-  unitLabel,
-} from '@recall/core'
+import { conversationType, type Entry } from '@recall/core'
+import { dateWords, splitUnits, type Unit, unitLabel } from '@recall/core/ranking'
+import { takenPlaceAt } from '@recall/core/stores'
 import { storableText } from './storable-text.ts'
 import { storableVector } from './storable-vector.ts'
 import { countedWords } from './words.ts'

@@ -1,4 +1,4 @@
-import { indexedTerms, queryTerms } from '@recall/core'
+import { indexedTerms, queryTerms } from '@recall/core/ranking'
 
 /**
  * Longest term that is kept whole, in UTF-16 units; Postgres takes 2 KB. Longer ones are cut off, and match by their

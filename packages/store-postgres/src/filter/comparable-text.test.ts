@@ -1,4 +1,4 @@
-import { compareCodePoints } from '@recall/core'
+import { compareCodePoints } from '@recall/core/text'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { comparableText } from './comparable-text.ts'

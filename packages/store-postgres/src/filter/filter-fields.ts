@@ -1,4 +1,6 @@
-import { type Entry, entryMetadata, isJsonObject, type JsonObject, type JsonValue } from '@recall/core'
+import type { Entry, JsonObject, JsonValue } from '@recall/core'
+import { isJsonObject } from '@recall/core/json'
+import { entryMetadata } from '@recall/core/stores'
 import { comparableText } from './comparable-text.ts'
 
 /** Metadata that may change without a write of the entry, or that a write may keep: filters read their columns. */

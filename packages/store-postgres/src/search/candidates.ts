@@ -1,4 +1,5 @@
-import { conversationType, type Found, type Sureness } from '@recall/core'
+import { conversationType, type Found } from '@recall/core'
+import type { Sureness } from '@recall/core/ranking'
 import { type SQL, sql } from 'drizzle-orm'
 import { entries, units } from '../schema/entries.ts'
 

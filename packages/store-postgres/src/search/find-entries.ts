@@ -1,15 +1,13 @@
+import type { Found, MatchedPassage, StoreQuery } from '@recall/core'
 import {
   appendCapped,
   bestPassage,
-  compareCodePoints,
   confidenceRank,
   depthGrowth,
-  type Found,
-  type MatchedPassage,
   queryTerms,
-  type StoreQuery,
   withinMatch,
-} from '@recall/core'
+} from '@recall/core/ranking'
+import { compareCodePoints } from '@recall/core/text'
 import { and, asc, desc, inArray, type SQL, sql } from 'drizzle-orm'
 import { type Database, rowsOf } from '../engines/database.ts'
 import { inPlace, isEligible } from '../entries/conditions.ts'

@@ -1,12 +1,5 @@
-import {
-  everything,
-  type Filter,
-  MemoryError,
-  MemoryErrorCode,
-  type Spread,
-  type StoreQuery,
-  spreadOf,
-} from '@recall/core'
+import { everything, type Filter, MemoryError, MemoryErrorCode, type StoreQuery } from '@recall/core'
+import { type Spread, spreadOf } from '@recall/core/ranking'
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, rowsOf } from '../engines/database.ts'
 import { placeId } from '../entries/address.ts'

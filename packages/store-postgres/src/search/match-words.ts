@@ -1,4 +1,5 @@
-import { noiseRank, type StoreQuery, splitByRarity } from '@recall/core'
+import type { StoreQuery } from '@recall/core'
+import { noiseRank, splitByRarity } from '@recall/core/ranking'
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, rowsOf } from '../engines/database.ts'
 import { placeId } from '../entries/address.ts'

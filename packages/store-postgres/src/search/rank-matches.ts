@@ -1,12 +1,12 @@
+import type { StoreQuery } from '@recall/core'
 import {
   noiseRank,
   type RankedUnit,
   rankUnits,
-  type StoreQuery,
   saturation,
   type UnitEvidence,
   wordsOf,
-} from '@recall/core'
+} from '@recall/core/ranking'
 import type { Candidate, UnitMatch } from './candidates.ts'
 import type { Coverage } from './coverage.ts'
 import type { NearMatches } from './match-meaning.ts'

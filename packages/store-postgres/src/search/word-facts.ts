@@ -1,4 +1,5 @@
-import { hasManyWords, rarityInMemory, type StoreQuery, tellingWords } from '@recall/core'
+import type { StoreQuery } from '@recall/core'
+import { hasManyWords, rarityInMemory, tellingWords } from '@recall/core/ranking'
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, rowsOf } from '../engines/database.ts'
 import { placeId } from '../entries/address.ts'
