@@ -5,7 +5,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed'
 import type { Redis } from 'ioredis'
 import type { Registry } from 'prom-client'
 import { createAuthenticator } from './access/authenticator.ts'
-import { guardHost, isLoopback, openToPages, urlOf } from './access/guard-host.ts'
+import { answersAnyName, guardHost, isLoopback, openToPages, urlOf } from './access/guard-host.ts'
 import { bearerOf, hashOfKey } from './access/keys.ts'
 import { networkOf } from './access/network-of.ts'
 import { createLimits } from './access/rate-limits.ts'
@@ -125,7 +125,10 @@ function compose(
         log({ level: 'warn', event: 'requests are counted by this process alone', name }),
     }),
     auth: createAuthenticator(database, calls),
-    home: () => config.publicUrl?.replace(/\/$/, '') ?? urlOf(config.host, port()),
+    home(requested) {
+      if (config.publicUrl) return config.publicUrl.replace(/\/$/, '')
+      return requested && answersAnyName(config) ? new URL(requested).origin : urlOf(config.host, port())
+    },
   }
   return { ...parts, retrievals: createRetrievalLog(parts, log) }
 }

@@ -14,8 +14,11 @@ export interface HubParts extends DatabaseCalls {
   clock: Clock
   limits: Limits
   auth: Authenticator
-  /** The URL under which agents reach the hub, without a slash at its end. */
-  home(): string
+  /**
+   * The URL under which agents reach the hub, without a slash at its end. One that does not know its names is where a
+   * request found it.
+   */
+  home(requested?: string): string
 }
 
 /** What a search returned, and to whom. */

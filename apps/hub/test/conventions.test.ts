@@ -49,6 +49,17 @@ describe.each(engines)('what programs expect of any service, on %s', (_, open) =
     expect(skill).toContain('1 to 3 tags')
   })
 
+  it('is where a request found it when it listens everywhere without a name, and nowhere else', async () => {
+    const skillAt = async (settings: object): Promise<string> => {
+      const open = await openHub(database(), { ...noLimits, ...settings })
+      return (await open.fetch(new Request('http://hub.internal:8080/skill.md'))).text()
+    }
+    expect(await skillAt({ host: '0.0.0.0' })).toContain('"api_base":"http://hub.internal:8080/api/v1"')
+    const named = { host: '0.0.0.0', publicUrl: 'https://hub.example.org' }
+    expect(await skillAt(named)).not.toContain('hub.internal:8080/api')
+    expect(await skillAt({})).not.toContain('hub.internal:8080/api')
+  })
+
   it('points from a catalog to what it has, and all of it is there', async () => {
     for (const method of ['GET', 'HEAD']) {
       const answer = await hub.request(method, '/.well-known/api-catalog')

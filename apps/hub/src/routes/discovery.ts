@@ -16,13 +16,13 @@ export function discoveryRoutes({ config, clock, home }: Hub) {
   if (contact) {
     routes.get('/.well-known/security.txt', (context) => {
       const expires = new Date(clock() + contactDays * 24 * 60 * 60 * 1000).toISOString()
-      const canonical = `${home()}/.well-known/security.txt`
+      const canonical = `${home(context.req.url)}/.well-known/security.txt`
       return context.text(`Contact: ${contact}\nExpires: ${expires}\nCanonical: ${canonical}\n`)
     })
   }
 
   routes.get('/.well-known/api-catalog', (context: Context) =>
-    context.body(JSON.stringify(catalogOf(home())), 200, {
+    context.body(JSON.stringify(catalogOf(home(context.req.url))), 200, {
       'Content-Type': 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
       Link: '</.well-known/api-catalog>; rel="api-catalog"',
     }),

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Context } from 'hono'
 import type { HubConfig } from '../config/config.ts'
 import type { Hub } from '../hub.ts'
 import { newRoutes } from './app.ts'
@@ -7,11 +8,11 @@ const description = 'Shared long-term memory for AI agents. Save, search, and ci
 
 /** Routes that teach agents to use the hub: the skill, its index, and `llms.txt`. */
 export function skillRoutes({ config, home }: Hub) {
-  const skill = (): string => skillText(home(), config)
+  const skill = (context: Context): string => skillText(home(context.req.url), config)
   const markdown = { 'Content-Type': 'text/markdown; charset=utf-8' }
   const routes = newRoutes()
   for (const path of ['/skill.md', '/.well-known/agent-skills/recall/SKILL.md']) {
-    routes.get(path, (context) => context.body(skill(), 200, markdown))
+    routes.get(path, (context) => context.body(skill(context), 200, markdown))
   }
   routes.get('/.well-known/agent-skills/index.json', (context) =>
     context.json({
@@ -22,12 +23,12 @@ export function skillRoutes({ config, home }: Hub) {
           type: 'skill-md',
           description,
           url: '/.well-known/agent-skills/recall/SKILL.md',
-          digest: `sha256:${createHash('sha256').update(skill()).digest('hex')}`,
+          digest: `sha256:${createHash('sha256').update(skill(context)).digest('hex')}`,
         },
       ],
     }),
   )
-  routes.get('/llms.txt', (context) => context.body(overview(home()), 200, markdown))
+  routes.get('/llms.txt', (context) => context.body(overview(home(context.req.url)), 200, markdown))
   return routes
 }
 
