@@ -28,6 +28,7 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
       { entry: { ...entry, embedding: { model: '\ud800', vector } } },
       'model',
     ],
+    ['a key with a control character of Latin-1', 'put', { entry: { ...entry, key: 'a\u0085b' } }, 'key'],
     [
       'a question by a model with a NUL',
       'find',
@@ -108,8 +109,30 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
     [
       'an operand of too many items',
       'find',
-      { filter: { kind: 'compare', path: ['a'], operator: 'in', operand: Array(100_000).fill(1) } },
+      { filter: { kind: 'compare', path: ['a'], operator: 'eq', operand: Array(100_000).fill(1) } },
       'filter/operand',
+    ],
+    [
+      'lists of too many values together',
+      'find',
+      {
+        filter: {
+          kind: 'any',
+          filters: ['in', 'nin', 'overlap'].map((operator) => ({
+            kind: 'compare',
+            path: ['a'],
+            operator,
+            operand: Array(334).fill(1),
+          })),
+        },
+      },
+      'filter',
+    ],
+    [
+      'a condition on too many values',
+      'find',
+      { filters: { a: { $overlap: Array(1001).fill(1) } } },
+      'filters',
     ],
     ['conditions of too many', 'find', { filters: { a: { $in: Array(100_000).fill(1) } } }, 'filters'],
   ])('is refused before the database sees it: %s', async (_, operation, body, path) => {

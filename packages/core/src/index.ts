@@ -8,7 +8,14 @@ export {
   MemoryErrorCode,
   type MemoryErrorContext,
 } from './errors.ts'
-export { type Comparison, everything, type Filter } from './filter/filter.ts'
+export {
+  type Comparison,
+  comparisons,
+  everything,
+  type Filter,
+  listComparisons,
+  mostListed,
+} from './filter/filter.ts'
 export { type FilterSubject, matchesFilter } from './filter/matches-filter.ts'
 export { parseFilter } from './filter/parse-filter.ts'
 export {

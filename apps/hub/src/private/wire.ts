@@ -1,6 +1,14 @@
 import { z } from '@hono/zod-openapi'
-import { type Filter, type JsonValue, memoryScopes } from '@recall/core'
+import {
+  comparisons,
+  type Filter,
+  type JsonValue,
+  listComparisons,
+  memoryScopes,
+  mostListed,
+} from '@recall/core'
 import { isJson } from '@recall/core/json'
+import { hasControlCharacter } from '@recall/core/text'
 import { listOf } from '../routes/list-of.ts'
 
 /**
@@ -8,8 +16,7 @@ import { listOf } from '../routes/list-of.ts'
  * unknown member is refused: it is probably misspelt, and to ignore it would hide that.
  */
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
-const printable = (text: string): boolean => text.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(text)
+const printable = (text: string): boolean => text.isWellFormed() && !hasControlCharacter(text)
 
 /** A text that is compared, and so has to be read as it was written: decoders take a byte order mark off. */
 const name = z
@@ -126,22 +133,9 @@ export const commitSchema = placeSchema.extend({
     .openapi({ description: 'each with either `put` or `remove`' }),
 })
 
-const comparison = z.enum([
-  'eq',
-  'ne',
-  'gt',
-  'gte',
-  'lt',
-  'lte',
-  'in',
-  'nin',
-  'exists',
-  'contains',
-  'overlap',
-])
+const comparison = z.enum(comparisons)
 const path = listOf(z.string(), 200)
 const operand = json as unknown as z.ZodType<JsonValue>
-const takesList = new Set(['in', 'nin', 'overlap'])
 
 const filterSchema: z.ZodType<Filter> = z.lazy(() =>
   z.discriminatedUnion('kind', [
@@ -150,21 +144,27 @@ const filterSchema: z.ZodType<Filter> = z.lazy(() =>
     z.strictObject({ kind: z.literal('element'), path, filter: filterSchema }),
     z
       .strictObject({ kind: z.literal('compare'), path, operator: comparison, operand })
-      .refine(({ operator, operand }) => !takesList.has(operator) || Array.isArray(operand), 'takes a list'),
+      .refine(
+        ({ operator, operand }) => !listComparisons.has(operator) || Array.isArray(operand),
+        'takes a list',
+      ),
   ]),
 ) as z.ZodType<Filter>
 
 /** No filter of the language has more, however it is parsed. */
-const most = { parts: 2000, depth: 100 }
+const most = { parts: 2000, depth: 100, listed: mostListed }
 
 /** Whether a filter is as small as those of the filter language: a larger one could keep the database busy, or end it. */
 function isSmall(filter: unknown): boolean {
   const left: [part: unknown, depth: number][] = [[filter, 1]]
+  let listed = 0
   for (let seen = 1; left.length > 0; seen++) {
     const [part, depth] = left.pop() as [unknown, number]
     if (seen > most.parts || depth > most.depth) return false
     if (typeof part !== 'object' || part === null) continue
-    const { filter, filters } = part as { filter?: unknown; filters?: unknown }
+    const { filter, filters, operator, operand } = part as Partial<Record<string, unknown>>
+    if (listComparisons.has(String(operator)) && Array.isArray(operand)) listed += operand.length
+    if (listed > most.listed) return false
     for (const inner of [filter, filters].flat()) if (inner !== undefined) left.push([inner, depth + 1])
   }
   return true
@@ -183,7 +183,10 @@ export const findSchema = placeSchema.extend({
   /** A parsed filter, as core's `parseFilter` makes it. */
   filter: z
     .unknown()
-    .refine(isSmall, `must have at most ${most.parts} parts, nested at most ${most.depth} levels deep`)
+    .refine(
+      isSmall,
+      `must have at most ${most.parts} parts, nested at most ${most.depth} levels deep, and ${most.listed} values in its lists`,
+    )
     .pipe(filterSchema)
     .optional()
     .openapi({ type: 'object' }),

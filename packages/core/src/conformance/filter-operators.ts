@@ -111,6 +111,14 @@ export const operatorLaws: readonly Law[] = [
     expect(await found(memory, { v: { overlap: ['a', 'x'] } })).toBe('ab')
     expect(await found(memory, { v: { $overlap: ['b'] } })).toBe('ab bc')
     expect(await found(memory, { v: { overlap: [] } })).toBe('')
+    await keep(memory, {
+      mixed: { v: [{ k: 1, l: [2] }, null, 1] },
+      listed: { v: [[{ k: 1, l: [2] }], '1'] },
+    })
+    expect(await found(memory, { v: { overlap: [{ l: [2], k: 1 }] } })).toBe('mixed')
+    expect(await found(memory, { v: { overlap: [2, 1.0] } })).toBe('mixed')
+    expect(await found(memory, { v: { overlap: [null] } })).toBe('mixed')
+    expect(await found(memory, { v: { overlap: [{ k: 1 }, [1], 'x'] } })).toBe('')
   }),
 
   law('elemMatch asks for one element that meets all conditions.', async ({ memory }) => {

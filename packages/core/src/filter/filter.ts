@@ -15,6 +15,15 @@ export const comparisons = [
   'overlap',
 ] as const
 
+/**
+ * Most values in the lists of a filter, all in all, for `in`, `nin` and `overlap`: each entry that the filter looks at
+ * may have to be compared with all of them.
+ */
+export const mostListed = 1000
+
+/** The operators whose operand is a list. */
+export const listComparisons: ReadonlySet<string> = new Set<Comparison>(['in', 'nin', 'overlap'])
+
 export type Comparison = (typeof comparisons)[number]
 
 /** A parsed filter, which stores evaluate or compile. `parseFilter` builds it; `matchesFilter` defines its meaning. */

@@ -48,16 +48,16 @@ function compare(found: JsonValue | undefined, operator: Comparison, operand: Js
     case 'ne':
       return found === undefined || !equalJson(found, operand)
     case 'in':
-      return includes(operand, found)
+      return isListed(operand, found)
     case 'nin':
-      return !includes(operand, found)
+      return !isListed(operand, found)
     case 'exists':
       return (found !== undefined) === operand
     case 'contains':
       if (typeof found === 'string') return typeof operand === 'string' && found.includes(operand)
       return includes(found, operand)
     case 'overlap':
-      return Array.isArray(found) && found.some((item) => includes(operand, item))
+      return Array.isArray(found) && found.some((item) => isListed(operand, item))
     default: {
       const order = orderOf(found, operand)
       if (order === undefined) return false
@@ -74,6 +74,29 @@ function orderOf(a: JsonValue | undefined, b: JsonValue): number | undefined {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   if (typeof a === 'string' && typeof b === 'string') return compareCodePoints(a, b)
   return undefined
+}
+
+/** The scalars of a list, apart from what has to be compared member by member. */
+interface Listed {
+  scalars: ReadonlySet<JsonValue>
+  others: readonly JsonValue[]
+}
+
+/** Of lists in filters, which many values are compared with. */
+const listed = new WeakMap<readonly JsonValue[], Listed>()
+
+function isListed(operand: JsonValue, item: JsonValue | undefined): boolean {
+  if (item === undefined || !Array.isArray(operand)) return false
+  let known = listed.get(operand)
+  if (!known) {
+    const isScalar = (value: JsonValue): boolean => typeof value !== 'object' || value === null
+    known = {
+      scalars: new Set(operand.filter(isScalar)),
+      others: operand.filter((value) => !isScalar(value)),
+    }
+    listed.set(operand, known)
+  }
+  return known.scalars.has(item) || known.others.some((candidate) => equalJson(candidate, item))
 }
 
 function includes(list: JsonValue | undefined, item: JsonValue | undefined): boolean {

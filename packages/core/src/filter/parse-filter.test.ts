@@ -107,7 +107,7 @@ describe('parseFilter', () => {
     expect(problemWith({ createdAt: { gte: new Date(0) } })).toContain('getTime() for a time in metadata')
   })
 
-  it('limits depth, number of conditions and length of paths', () => {
+  it('limits depth, number of conditions, length of paths and of lists', () => {
     const nested = (depth: number, wrap: (inner: object) => object, leaf: object): object =>
       depth === 0 ? leaf : wrap(nested(depth - 1, wrap, leaf))
     for (const filterOf of [
@@ -130,6 +130,14 @@ describe('parseFilter', () => {
     const between = { a: { gt: 1, lt: 2 } }
     expect(problemWith({ $or: Array(166).fill(between), b: 1 })).toBe('none')
     expect(problemWith({ $or: Array(166).fill(between), b: { eq: 1 } })).toContain('more than 500')
+    for (const filterOf of [
+      (values: number[]) => ({ a: { $in: values } }),
+      (values: number[]) => ({ a: { $nin: values.slice(1) }, b: { overlap: values.slice(0, 1) } }),
+      (values: number[]) => ({ a: { elemMatch: values } }),
+    ]) {
+      expect(problemWith(filterOf(Array(1000).fill(1)))).toBe('none')
+      expect(problemWith(filterOf(Array(1001).fill(1)))).toContain('more than 1000 values in its lists')
+    }
     const path = (parts: number): string => Array(parts).fill('a').join('.')
     expect(problemWith({ [path(200)]: 1 })).toBe('none')
     expect(problemWith({ [path(201)]: 1 })).toContain('more than 200')

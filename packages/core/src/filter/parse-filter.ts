@@ -1,6 +1,13 @@
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, toJsonValue } from '../json.ts'
-import { type Comparison, comparisons, everything, type Filter } from './filter.ts'
+import {
+  type Comparison,
+  comparisons,
+  everything,
+  type Filter,
+  listComparisons,
+  mostListed,
+} from './filter.ts'
 
 const maxDepth = 20
 const maxConditions = 500
@@ -19,13 +26,14 @@ const operators: ReadonlySet<string> = new Set([...comparisons, 'elemMatch', 'no
  * - `{ $or: [ … ] }`, `{ $and: [ … ] }`, `{ $not: { … } }`, also without `$` when the operand has that shape
  *
  * A path is looked up in the value; when the value has no such member, in the entry's metadata. A filter has at most
- * 500 conditions, of which an empty object is one, nested at most 20 levels deep, and at most 200 parts in a path.
+ * 500 conditions, of which an empty object is one, nested at most 20 levels deep, at most 200 parts in a path, and in
+ * its lists for `in`, `nin` and `overlap` at most 1,000 values, all in all.
  *
  * @throws MemoryError INVALID_INPUT with the path of the first thing that is wrong
  */
 export function parseFilter(filters: Record<string, unknown> | undefined): Filter {
   if (filters === undefined) return everything
-  const budget = { conditions: maxConditions }
+  const budget = { conditions: maxConditions, listed: mostListed }
   return parseConditions(copyOf(asObject(filters, 'filters'), 'filters'), 'filters', 0, budget)
 }
 
@@ -74,7 +82,7 @@ function parseField(path: string[], operand: JsonValue, at: string, depth: numbe
       kind: 'compare',
       path,
       operator: operator as Comparison,
-      operand: checkOperand(operator, value, where),
+      operand: checkOperand(operator, value, where, budget),
     }
   })
   return filters.length === 1 ? (filters[0] as Filter) : { kind: 'all', filters }
@@ -83,15 +91,19 @@ function parseField(path: string[], operand: JsonValue, at: string, depth: numbe
 /** `$elemMatch` takes conditions on an element's members, operators on the element itself, or a list of equals. */
 function parseElement(operand: JsonValue, at: string, depth: number, budget: Budget): Filter {
   if (depth > maxDepth) fail(at, `is nested deeper than ${maxDepth} levels`)
-  if (Array.isArray(operand)) return { kind: 'compare', path: [], operator: 'in', operand }
+  if (Array.isArray(operand)) {
+    spendListed(budget, operand, at)
+    return { kind: 'compare', path: [], operator: 'in', operand }
+  }
   if (!isJsonObject(operand)) return { kind: 'compare', path: [], operator: 'eq', operand }
   if (isOperatorObject(operand, at)) return parseField([], operand, at, depth, budget)
   return parseConditions(operand, at, depth, budget)
 }
 
-function checkOperand(operator: string, operand: JsonValue, at: string): JsonValue {
-  if (operator === 'in' || operator === 'nin' || operator === 'overlap') {
+function checkOperand(operator: string, operand: JsonValue, at: string, budget: Budget): JsonValue {
+  if (listComparisons.has(operator)) {
     if (!Array.isArray(operand)) fail(at, 'takes a list')
+    spendListed(budget, operand, at)
   } else if (operator === 'exists') {
     if (typeof operand !== 'boolean') fail(at, 'takes true or false')
   } else if (operator === 'gt' || operator === 'gte' || operator === 'lt' || operator === 'lte') {
@@ -151,10 +163,17 @@ function fail(at: string, problem: string): never {
   })
 }
 
+/** What is left of what a filter may hold. */
 interface Budget {
   conditions: number
+  listed: number
 }
 
 function spend(budget: Budget, at: string): void {
   if (--budget.conditions < 0) fail(at, `has more than ${maxConditions} conditions`)
+}
+
+function spendListed(budget: Budget, list: readonly JsonValue[], at: string): void {
+  budget.listed -= list.length
+  if (budget.listed < 0) fail(at, `has more than ${mostListed} values in its lists: ask in several searches`)
 }

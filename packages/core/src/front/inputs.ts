@@ -7,6 +7,7 @@ import { mostPassages } from '../ranking/surest-passages.ts'
 import { withoutKnownSecrets } from '../redaction/redact.ts'
 import type { ValueSchema } from '../schemas.ts'
 import { type MemoryScope, memoryScopes } from '../scope.ts'
+import { hasControlCharacter } from '../text/control-characters.ts'
 
 /** Longest key, in UTF-16 units. */
 const maxKeyLength = 1024
@@ -19,9 +20,7 @@ export const maxQueryLength = 10_000
 const english = en().localeError
 
 const wellFormed = z.refine<string>((text) => text.isWellFormed(), 'must be well-formed Unicode')
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
-const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/
-const printable = z.refine<string>((text) => !controlCharacter.test(text), 'must not hold control characters')
+const printable = z.refine<string>((text) => !hasControlCharacter(text), 'must not hold control characters')
 
 /** Decoders of text take it off: what begins with it would be read as another text. */
 const byteOrderMark = '\ufeff'
@@ -331,7 +330,7 @@ export function parseKey(key: string): string {
     typeof key === 'string' &&
     key.length > 0 &&
     key.length <= maxKeyLength &&
-    !controlCharacter.test(key) &&
+    !hasControlCharacter(key) &&
     !key.startsWith(byteOrderMark) &&
     key.isWellFormed()
   return isKey ? key : parseInput(keySchema, key, 'key')

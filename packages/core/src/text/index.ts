@@ -1,5 +1,6 @@
 export { beginningOf } from './beginning-of.ts'
 export { compareCodePoints } from './code-points.ts'
+export { hasControlCharacter } from './control-characters.ts'
 export { closingFences, trackFence } from './fenced-code.ts'
 export { fingerprint } from './fingerprint.ts'
 export { type Heading, parseHeading, splitPointer } from './heading.ts'
