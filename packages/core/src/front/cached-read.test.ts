@@ -130,7 +130,7 @@ it('counts later what could not be counted at first, at the time of the last acc
   const lastAccess = time.clock()
   time.advance(100)
   vi.spyOn(stores, 'touch').mockRejectedValueOnce(new Error('away'))
-  await expect(memory.exists('long-term', 'key')).rejects.toThrow('away')
+  await expect(memory.search('long-term', {})).rejects.toThrow('away')
   expect(await memory.exists('long-term', 'key')).toBe(true)
   const [match] = await other.search('long-term', {}, { touch: false })
   expect(match?.metadata).toMatchObject({ accessCount: 3, accessedAt: lastAccess })
@@ -259,9 +259,39 @@ it('counts every access, also those made while others could not be counted', asy
     await memory.read('long-term', 'key')
     throw new Error('away')
   }
-  await expect(memory.exists('long-term', 'key')).rejects.toThrow('away')
+  await expect(memory.search('long-term', {})).rejects.toThrow('away')
   const record = await memory.read('long-term', 'key', { includeMetadata: true })
   expect(record?.metadata.accessCount).toBe(4)
+})
+
+it('reads, writes and deletes in a store that cannot count, and tells of it where accesses matter', async () => {
+  const { stores, memory, other } = cached()
+  await memory.write('long-term', 'key', 1)
+  await memory.read('long-term', 'key')
+  const { touch } = stores
+  stores.touch = async () => {
+    throw new Error('away')
+  }
+  await memory.read('long-term', 'key')
+  await memory.write('long-term', 'other', 2)
+  await memory.delete('long-term', 'other')
+  expect(await memory.exists('long-term', 'key')).toBe(true)
+  await expect(memory.search('long-term', {})).rejects.toThrow('away')
+  const { errors } = await memory.cleanup({ scope: 'long-term' })
+  expect(errors).toEqual([{ scope: 'long-term', message: 'away' }])
+  stores.touch = touch
+  const [match] = await memory.search('long-term', {}, { touch: false })
+  expect(match?.metadata.accessCount).toBe(2)
+  expect(await other.exists('long-term', 'other')).toBe(false)
+})
+
+it('reads no further where very many accesses could not be counted', async () => {
+  const { stores, memory } = cached()
+  await memory.write('long-term', 'key', 1)
+  await memory.read('long-term', 'key')
+  vi.spyOn(stores, 'touch').mockRejectedValue(new Error('away'))
+  for (let i = 0; i < 10_000; i++) await memory.read('long-term', 'key')
+  await expect(memory.read('long-term', 'key')).rejects.toThrow('away')
 })
 
 it('closes a store that cannot count, and keeps it from no other one', async () => {

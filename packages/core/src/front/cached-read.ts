@@ -20,6 +20,9 @@ export interface CachedEntry {
 /** Milliseconds after which accesses answered from the cache are recorded in the store. */
 const countedAfterMs = 1000
 
+/** Pending accesses of a scope from which on a read waits until they are recorded. */
+const mostPending = 10_000
+
 /** A value and the address that it was kept at. */
 export type ValueAt = Address & Pick<Entry, 'value'>
 
@@ -28,7 +31,10 @@ export interface CachedReads {
   read(store: MemoryStore, address: Address, now: number): Promise<ValueAt | null>
   /** Reads from the store and caches the entry. The caller records the access. */
   load(store: MemoryStore, address: Address, now: number): Promise<Entry | null>
-  /** Wraps a store so that pending accesses are recorded before every call that could show or change them. */
+  /**
+   * Wraps a store so that pending accesses are recorded before every call that could show or change them. Where that
+   * fails, calls whose answer depends on accesses fail with it; the others go on, and the accesses stay pending.
+   */
   counting(store: MemoryStore): MemoryStore
 }
 
@@ -50,8 +56,10 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
       if ((await store.stamp(address)) !== known.stamp) return null
       const { entry } = known
       const counter = counters.get(store)
-      if (entry.ttl === null && counter) counter.add(address, now)
-      else {
+      if (entry.ttl === null && counter) {
+        if (counter.isFull(address.scope)) await counter.flush()
+        counter.add(address, now)
+      } else {
         await store.touch([address], now)
         // Only now: an access that was not recorded lets the entry expire in the store.
         entry.expiresAt = slidExpiry(entry, now)
@@ -78,7 +86,9 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
       const afterFlush =
         (name: (typeof countingCalls)[number]) =>
         async (...given: unknown[]): Promise<unknown> => {
-          await counter.flush()
+          await counter.flush().catch((error) => {
+            if (dependsOnAccesses.has(name)) throw error
+          })
           return Reflect.apply(store[name] as AnyCall, store, given)
         }
       const { name, capabilities, cold } = store
@@ -120,6 +130,9 @@ const countingCalls = [
   'stats',
 ] as const satisfies readonly (keyof MemoryStore)[]
 
+/** Their order, or what is swept, is by accesses. */
+const dependsOnAccesses: ReadonlySet<keyof MemoryStore> = new Set(['find', 'sweep'])
+
 type Counter = ReturnType<typeof createCounter>
 
 /** Collects accesses that the store has not recorded yet. */
@@ -158,6 +171,7 @@ function createCounter(store: MemoryStore) {
   return {
     store,
     flush,
+    isFull: (scope: MemoryScope): boolean => (waiting.get(scope)?.length ?? 0) >= mostPending,
 
     add(address: Address, now: number): void {
       const addresses = waiting.get(address.scope) ?? []
@@ -165,7 +179,7 @@ function createCounter(store: MemoryStore) {
       addresses.push(address)
       last = Math.max(last, now)
       timer ??= setTimeout(() => {
-        // Accesses that could not be recorded keep waiting, and the next call reports the error.
+        // Accesses that could not be recorded keep waiting, and the next search reports the error.
         flush().catch(() => undefined)
       }, countedAfterMs)
       if (typeof timer === 'object') timer.unref()
