@@ -33,3 +33,11 @@ it('vectors of any length become unit vectors, and unit vectors stay what they a
     Float32Array.of(0.6, -0.8),
   ])
 })
+
+it.each([0, -1, 1.5, Number.NaN])('an embedder that takes %d texts at once is refused', async (maxBatch) => {
+  const embedder = { ...giving([[1, 0]]), maxBatch }
+  await expect(embedTexts(embedder, ['a'], 'query')).rejects.toMatchObject({
+    code: 'MEMORY_INVALID_INPUT',
+    message: expect.stringContaining('maxBatch'),
+  })
+})

@@ -7,8 +7,8 @@ import { MemoryError, MemoryErrorCode } from '../errors.ts'
  * kept or compared: a NaN would spoil every comparison with its vector, and a missing vector would assign the others to
  * the wrong texts.
  *
- * @throws MemoryError UNAVAILABLE when the answer is not one vector per text, each with the model's dimensions and a
- * direction; whatever the embedder throws
+ * @throws MemoryError INVALID_INPUT when the embedder takes no text at once; UNAVAILABLE when the answer is not one
+ * vector per text, each with the model's dimensions and a direction; whatever the embedder throws
  */
 export async function embedTexts(
   embedder: Embedder,
@@ -17,6 +17,11 @@ export async function embedTexts(
   options?: { signal?: AbortSignal },
 ): Promise<Float32Array[]> {
   const most = embedder.maxBatch ?? defaultBatch
+  if (!Number.isInteger(most) || most < 1)
+    throw new MemoryError(
+      `'${embedder.model}' takes ${most} texts at once: its maxBatch must be a whole number above 0`,
+      MemoryErrorCode.INVALID_INPUT,
+    )
   const vectors: Float32Array[] = []
   for (let i = 0; i < texts.length; i += most) {
     vectors.push(...(await embedBatch(embedder, texts.slice(i, i + most), mode, options)))
