@@ -171,9 +171,12 @@ function identifyCallers(app: App, hub: Hub): void {
     context.header('Vary', 'Authorization')
     context.header('X-Content-Type-Options', 'nosniff')
     if (!isOpen(context.req.method, context.req.path)) {
-      // Whoever asks after a search sees what it counted and whom it promoted. Searches see to that themselves.
-      if (dependsOnSearches(context.req.path)) await hub.retrievals.nearlySettled()
-      context.set('principal', await hub.auth.authenticate(context.req.header('Authorization')))
+      const principal = await hub.auth.authenticate(context.req.header('Authorization'))
+      if (dependsOnSearches(context.req.path)) {
+        // Whoever asks after a search sees what it counted and whom it promoted. Searches see to that themselves.
+        await hub.retrievals.nearlySettled()
+      }
+      context.set('principal', principal)
     }
     await next()
   })

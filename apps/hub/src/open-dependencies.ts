@@ -22,8 +22,8 @@ export interface Dependencies {
 }
 
 /**
- * Opens everything that the settings name, and closes the database when a later step fails. Migrates the tables of a
- * server, unless `lookOnly` is set.
+ * Opens everything that the settings name, and closes again what is open when a later step fails. Migrates the tables
+ * of a server, unless `lookOnly` is set.
  */
 export async function openDependencies(
   config: HubConfig,
@@ -34,23 +34,21 @@ export async function openDependencies(
   const embedder = cachedEmbedder(chooseEmbedder(config))
   const { dimensions } = embedder
   const indexed = (['memories', 'units'] as const).map((table) => ({ table, dimensions }))
-  const { database, close } = await openDatabase(config, { indexed, lookOnly, mustExist })
+  const closers: (() => unknown)[] = [() => embedder.close?.()]
+  const close = async (): Promise<void> => {
+    for (const closeOne of closers.splice(0).reverse()) await closeOne()
+  }
   try {
+    const opened = await openDatabase(config, { indexed, lookOnly, mustExist })
+    const { database } = opened
+    closers.push(opened.close)
     if (!lookOnly) await keepTextConfiguration(database, config.textConfiguration ?? null)
+    const redis = config.redisUrl ? openRedis(config.redisUrl, log) : undefined
+    closers.push(() => redis?.disconnect())
+    return { database, embedder, ...(redis ? { redis } : {}), close }
   } catch (error) {
     await close()
     throw error
-  }
-  const redis = config.redisUrl ? openRedis(config.redisUrl, log) : undefined
-  return {
-    database,
-    embedder,
-    ...(redis ? { redis } : {}),
-    async close() {
-      redis?.disconnect()
-      await embedder.close?.()
-      await close()
-    },
   }
 }
 
