@@ -51,7 +51,7 @@ export interface RunningHub {
   fetch(request: Request, bindings?: object): Response | Promise<Response>
   /** From now on `/readyz` answers that the hub takes no more traffic. */
   drain(): void
-  maintain(): ReturnType<typeof maintainHub>
+  maintain(stop?: AbortSignal): ReturnType<typeof maintainHub>
   /** Resolves when all retrievals so far are recorded: to be awaited before the database is closed. */
   settled(): Promise<void>
   /** Embeds queued memories; returns how many got their vector. */
@@ -91,7 +91,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     drain() {
       state.draining = true
     },
-    maintain: () => maintainHub(hub, log),
+    maintain: (stop) => maintainHub(hub, log, stop),
     settled: () => hub.retrievals.settled(),
     embedWaiting: (stop) => embedWaiting(hub, log, stop),
     metrics: observer.registry,

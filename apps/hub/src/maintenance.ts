@@ -19,14 +19,18 @@ import { pauseWritesWhenSilent } from './trust/heartbeat.ts'
 import { promoteAuthors } from './trust/promotion.ts'
 import { recomputeQuality } from './trust/quarantine.ts'
 
-/** Does the work that no request triggers. Running it twice, or in two hubs at once, does no harm. */
-export async function maintainHub(hub: Hub, log: Log) {
+/**
+ * Does the work that no request triggers. Running it twice, or in two hubs at once, does no harm.
+ *
+ * @param stop leaves what is still to be embedded to the next time
+ */
+export async function maintainHub(hub: Hub, log: Log, stop?: AbortSignal) {
   // Before what depends on others, or looks at all memories: if that fails, nothing is kept longer than was promised.
   const gone = await forgetOld(hub)
   const writable = await pauseWritesWhenSilent(hub)
   let embedded = 0
   for (;;) {
-    const some = await embedWaiting(hub, log)
+    const some = await embedWaiting(hub, log, stop)
     if (some === 0) break
     embedded += some
   }

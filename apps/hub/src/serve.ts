@@ -10,6 +10,7 @@ import { answersAnyName, urlOf } from './access/guard-host.ts'
 import type { HubConfig } from './config/config.ts'
 import { createHub } from './create-hub.ts'
 import { type Log, loggedError } from './log.ts'
+import { maintainHourly } from './maintain-hourly.ts'
 import { openDependencies } from './open-dependencies.ts'
 import { workOnQueue } from './work-on-queue.ts'
 
@@ -64,6 +65,7 @@ export async function serveHub(
     const answers = answersOf(server)
     // Not before it listens: a hub that cannot does not start, and nothing may keep its process from ending.
     const queue = config.embedAsync ? workOnQueue(hub, log) : undefined
+    const hourly = config.postgresUrl ? undefined : maintainHourly(hub, log)
     void loadModel(dependencies.embedder, log)
     if (answersAnyName(config)) {
       const event = 'answers under every host name: set RECALL_HUB_PUBLIC_URL to the address that agents use'
@@ -90,6 +92,7 @@ export async function serveHub(
         await closed
         clearTimeout(cut)
         await queue?.stop()
+        await hourly?.stop()
         await hub.settled()
         await closeDependencies()
       },
