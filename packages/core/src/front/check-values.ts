@@ -1,7 +1,7 @@
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { ValueSchema, ValueSchemas } from '../schemas.ts'
 import type { MemoryScope } from '../scope.ts'
-import { invalidInput } from './inputs.ts'
+import { invalidInput } from './parse-input.ts'
 
 function schemaFor(schemas: ValueSchemas, scope: MemoryScope, key: string): ValueSchema | undefined {
   const ofScope = schemas[scope]

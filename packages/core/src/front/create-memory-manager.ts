@@ -29,11 +29,11 @@ import {
   clearFilterSchema,
   managerOptionsSchema,
   memoryOptionsSchema,
-  parseInput,
   parseKey,
   parseScope,
 } from './inputs.ts'
 import { cleanUp } from './maintenance.ts'
+import { parseInput } from './parse-input.ts'
 import { createQuota, defaultQuotas } from './quotas.ts'
 import { createReading } from './reading.ts'
 import { hold, release } from './shared-use.ts'

@@ -18,7 +18,8 @@ import { statedType } from '../stores/entry-identity.ts'
 import { checkKept, checkWritten } from './check-values.ts'
 import { embedTexts } from './embed-texts.ts'
 import { isEnvelope, type Sealer } from './encryption.ts'
-import { parseInput, writeOptionsSchema } from './inputs.ts'
+import { writeOptionsSchema } from './inputs.ts'
+import { parseInput } from './parse-input.ts'
 
 export interface EntryFactoryOptions {
   schemas: ValueSchemas

@@ -2,13 +2,8 @@ import { expect, it } from 'vitest'
 import { isMemoryError } from '../errors.ts'
 import { createInMemoryStore } from '../stores/in-memory-store.ts'
 import { createMemoryManager } from './create-memory-manager.ts'
-import {
-  invalidInput,
-  managerOptionsSchema,
-  parseInput,
-  searchOptionsSchema,
-  writeOptionsSchema,
-} from './inputs.ts'
+import { managerOptionsSchema, searchOptionsSchema, writeOptionsSchema } from './inputs.ts'
+import { invalidInput, parseInput } from './parse-input.ts'
 
 function problems(call: () => unknown): unknown {
   try {

@@ -1,38 +1,37 @@
 import * as z from 'zod/mini'
-import en from 'zod/v4/locales/en.js'
-import { MemoryError, MemoryErrorCode, type MemoryErrorContext } from '../errors.ts'
-import { isJsonObject } from '../json.ts'
 import type { Address } from '../memory-store.ts'
 import { mostPassages } from '../ranking/surest-passages.ts'
-import { withoutKnownSecrets } from '../redaction/redact.ts'
 import type { ValueSchema } from '../schemas.ts'
 import { type MemoryScope, memoryScopes } from '../scope.ts'
 import { hasControlCharacter } from '../text/control-characters.ts'
+import { parseInput } from './parse-input.ts'
 
 /** Longest key, in UTF-16 units. */
-const maxKeyLength = 1024
+export const maxKeyLength = 1024
 /** Most results one search returns. */
-const maxSearchLimit = 1000
+export const maxSearchLimit = 1000
 /** Longest query text, in UTF-16 units. */
 export const maxQueryLength = 10_000
 
-// zod/mini has no messages of its own; importing this one locale keeps the other forty from loading.
-const english = en().localeError
-
 const wellFormed = z.refine<string>((text) => text.isWellFormed(), 'must be well-formed Unicode')
-const printable = z.refine<string>((text) => !hasControlCharacter(text), 'must not hold control characters')
 
 /** Decoders of text take it off: what begins with it would be read as another text. */
 const byteOrderMark = '\ufeff'
-const unmarked = z.refine<string>(
-  (text) => !text.startsWith(byteOrderMark),
-  'must not begin with a byte order mark (U+FEFF)',
-)
 
-const keySchema = z.string().check(z.minLength(1), z.maxLength(maxKeyLength), wellFormed, printable, unmarked)
+/** What is asked of a text that becomes a key, a part of one, or a tag. */
+export const nameChecks = [
+  wellFormed,
+  z.refine<string>((text) => !hasControlCharacter(text), 'must not hold control characters'),
+  z.refine<string>(
+    (text) => !text.startsWith(byteOrderMark),
+    'must not begin with a byte order mark (U+FEFF)',
+  ),
+] as const
+
+export const keySchema = z.string().check(z.minLength(1), z.maxLength(maxKeyLength), ...nameChecks)
 const scopeSchema = z.enum(memoryScopes)
-const tagSchema = z.string().check(z.minLength(1), z.maxLength(256), wellFormed, printable, unmarked)
-const tagsSchema = z.array(tagSchema).check(z.maxLength(256))
+export const tagSchema = z.string().check(z.minLength(1), z.maxLength(256), ...nameChecks)
+export const tagsSchema = z.array(tagSchema).check(z.maxLength(256))
 const timestamp = z.number().check(z.nonnegative())
 /** The time of a last write. What people and clocks date before 1970 is negative. */
 const version = z.number()
@@ -46,7 +45,7 @@ const vector = z.pipe(
 const positive = z.number().check(z.positive('must be above 0'))
 /** Milliseconds, about three thousand years: keeps every expiry within the range of a `Date`. */
 const longestTtl = 1e14
-const endless = z.literal(Number.POSITIVE_INFINITY)
+export const endless = z.literal(Number.POSITIVE_INFINITY)
 const ttl = z.union(
   [
     z
@@ -80,10 +79,10 @@ const policiesSchema = z.strictObject({
   quotas: z.optional(z.partialRecord(scopeSchema, quota)),
 })
 
-const redactPolicySchema = z.enum(['redact', 'reject', 'allow'])
+export const redactPolicySchema = z.enum(['redact', 'reject', 'allow'])
 
 /** A schema of a scope that does not exist would never check anything. */
-const valueSchemasSchema = z.partialRecord(
+export const valueSchemasSchema = z.partialRecord(
   scopeSchema,
   z.record(
     z.string(),
@@ -94,10 +93,10 @@ const valueSchemasSchema = z.partialRecord(
   ),
 )
 
-const aFunction = z.optional(z.custom((given) => typeof given === 'function', 'must be a function'))
-const withMethod = (name: string, message: string) =>
+export const aFunction = z.optional(z.custom((given) => typeof given === 'function', 'must be a function'))
+export const withMethod = (name: string, message: string) =>
   z.custom((given) => typeof (given as Record<string, unknown> | null)?.[name] === 'function', message)
-const atLeastOne = z.int().check(z.positive('must be above 0'))
+export const atLeastOne = z.int().check(z.positive('must be above 0'))
 
 /** What is known of an embedder before it embeds: of no texts at once, for example, it would never make an end. */
 const embedderSchema = z.pipe(
@@ -204,126 +203,6 @@ export const cleanupOptionsSchema = z.strictObject({
   archiveBefore: z.optional(timestamp),
 })
 
-const restOfKey = (beginning: string) =>
-  z
-    .string()
-    .check(
-      z.maxLength(maxKeyLength - beginning.length),
-      wellFormed,
-      printable,
-      unmarked,
-      noSecretBehind(beginning),
-    )
-
-/** As a write refuses a key: what becomes one later would lose what is written with it. */
-const noSecretIn = (keyOf: (part: string) => string) =>
-  z.refine<string>((part) => {
-    const key = keyOf(part)
-    return withoutKnownSecrets(key) === key
-  }, 'must not hold a secret, as it becomes part of a key')
-
-const noSecretBehind = (beginning: string) => noSecretIn((rest) => beginning + rest)
-
-/** Key of the outcomes of a pattern that cannot hold them itself. */
-export const statisticKeyOf = (pattern: string): string => `statistic:${pattern.replaceAll('#', ':')}`
-
-const patternSchema = keySchema.check(
-  z.maxLength(maxKeyLength - statisticKeyOf('').length),
-  noSecretBehind(''),
-  noSecretIn(statisticKeyOf),
-)
-
-/** Becomes part of the key of an episode. */
-export const loopIdSchema = restOfKey('episode:')
-export const outcomeSchema = z.enum(['success', 'partial', 'failure'])
-export const lessonSchema = z.looseObject({
-  category: tagSchema,
-  text: z.string().check(z.refine((text) => text.trim() !== '', 'must say something')),
-  /** Becomes part of a key. */
-  id: z.optional(restOfKey('lesson:')),
-})
-
-/** What of a loop's reflection is counted, learned, and becomes tags, beside two others, and keys. */
-export const reflectionSchema = z.looseObject({
-  outcome: outcomeSchema,
-  lessons: z.array(lessonSchema),
-  toolsUsed: z.optional(z.array(tagSchema.check(noSecretBehind('statistic:tool:'))).check(z.maxLength(254))),
-  patternsUsed: z.optional(z.array(patternSchema)),
-})
-
-const tokenBudget = z.union(
-  [z.number().check(z.gte(0)), endless],
-  'must be a number of tokens, or Infinity for no limit',
-)
-const contextLimit = z.int().check(z.gte(0), z.lte(maxSearchLimit))
-/** Of `retrieveContext`. */
-export const contextOptionsSchema = z.strictObject({
-  limits: z.optional(
-    z.strictObject({
-      playbooks: z.optional(contextLimit),
-      episodes: z.optional(contextLimit),
-      recent: z.optional(contextLimit),
-    }),
-  ),
-  maxTokens: z.optional(tokenBudget),
-  countTokens: aFunction,
-  minScore: z.optional(z.number().check(z.gte(0), z.lte(1))),
-})
-
-/** Of `findMatchingPatterns`. */
-export const situationSchema = z.strictObject({
-  tags: z.optional(tagsSchema),
-  description: z.optional(z.string()),
-  preconditions: z.optional(
-    z.custom<Record<string, unknown>>(isJsonObject, 'must be an object of conditions'),
-  ),
-})
-
-const weight = z.number().check(z.gte(0))
-/** Of `createPatternMatcher`. */
-export const patternMatcherOptionsSchema = z.strictObject({
-  embed: aFunction,
-  weights: z.optional(
-    z
-      .strictObject({ tags: weight, description: weight, preconditions: weight })
-      .check(z.refine((weights) => Object.values(weights).some((each) => each > 0), 'must not all be 0')),
-  ),
-  limit: z.optional(z.int().check(z.gte(1), z.lte(maxSearchLimit))),
-})
-
-/** Of `createMemoryFallback`. */
-export const fallbackOptionsSchema = z.strictObject({
-  memory: withMethod('read', 'must be a memory, such as that of createMemoryManager'),
-  queue: z.optional(withMethod('append', 'must be a queue, such as that of createInMemoryQueue')),
-  onDegraded: z.custom(
-    (given) => typeof given === 'function',
-    'must be a function: it is told of every failure',
-  ),
-  schemas: z.optional(valueSchemasSchema),
-  redact: z.optional(redactPolicySchema),
-  encryptionKey: z.optional(z.unknown()),
-  clock: aFunction,
-})
-
-/** Of `createCleanupScheduler`. Its numbers are checked where they are used. */
-export const schedulerOptionsSchema = z.strictObject({
-  intervals: z.optional(z.looseObject({})),
-  jitter: z.optional(z.unknown()),
-  random: aFunction,
-  timers: z.optional(withMethod('set', 'must be timers, with set, clear and now')),
-  onTurn: aFunction,
-})
-
-/** Of `createInMemoryQueue`. Its capacity is checked where it is used. */
-export const queueOptionsSchema = z.strictObject({ capacity: z.optional(z.unknown()) })
-
-/** Of `createMemoryCache`. */
-export const cacheOptionsSchema = z.strictObject({
-  maxBytes: z.optional(atLeastOne),
-  // The cache reserves room for all of them at once.
-  maxEntries: z.optional(atLeastOne.check(z.lte(1_000_000, 'must be at most 1,000,000'))),
-})
-
 /** `parseInput` with `keySchema`, but a valid key skips the validator, which costs microseconds. */
 export function parseKey(key: string): string {
   const isKey =
@@ -345,48 +224,4 @@ export function checkAddress({ namespace, scope, key }: Address): void {
   parseInput(keySchema, namespace, 'namespace')
   parseScope(scope)
   parseKey(key)
-}
-
-/** @throws MemoryError INVALID_INPUT with every problem and its path */
-export function parseInput<T>(schema: z.ZodMiniType<T>, input: unknown, name: string): T {
-  // A date, a map or a promise has no members: taken for a filter, it would be one that everything passes.
-  if (isInstance(input)) {
-    const wanted = schema._zod.def.type === 'array' ? 'a list' : 'a plain object'
-    throw invalidInput(name, [{ path: [], message: `must be ${wanted}` }])
-  }
-  const result = schema.safeParse(input, { error: english })
-  if (result.success) return result.data
-  throw invalidInput(name, result.error.issues)
-}
-
-const isInstance = (input: unknown): boolean =>
-  typeof input === 'object' && input !== null && !Array.isArray(input) && !isJsonObject(input)
-
-/** The error that tells of every problem with an input, where it lies, without secrets that stand in names. */
-export function invalidInput(
-  name: string,
-  issues: readonly { path: readonly PropertyKey[]; message: string }[],
-  at: Pick<MemoryErrorContext, 'scope' | 'key'> = {},
-): MemoryError {
-  // A member's name may be a secret: it stands in the path, and in some messages.
-  const problems = issues.map(({ path, message }) => ({
-    path: [name, ...path.map((part) => withoutKnownSecrets(String(part)))].join('.'),
-    message: withoutKnownSecrets(message),
-  }))
-  return new MemoryError(problemsInWords(problems), MemoryErrorCode.INVALID_INPUT, {
-    ...at,
-    details: { issues: problems },
-  })
-}
-
-/** A batch may be wrong in ten thousand places: who reads the message needs a few of them. */
-const mostTold = 5
-
-/** One line for a message: the first five problems with their paths, and how many more there are. */
-export function problemsInWords(problems: readonly { path: string; message: string }[]): string {
-  const told = problems
-    .slice(0, mostTold)
-    .map(({ path, message }) => (path ? `${path}: ${message}` : message))
-  const more = problems.length - told.length
-  return [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
 }

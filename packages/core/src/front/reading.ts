@@ -13,13 +13,8 @@ import type { CachedReads, ValueAt } from './cached-read.ts'
 import { checkRead } from './check-values.ts'
 import { isEnvelope, missingKey, type Sealer } from './encryption.ts'
 import { findWhenSure } from './find-when-sure.ts'
-import {
-  keysSchema,
-  parseInput,
-  readOptionsSchema,
-  searchOptionsSchema,
-  searchQuerySchema,
-} from './inputs.ts'
+import { keysSchema, readOptionsSchema, searchOptionsSchema, searchQuerySchema } from './inputs.ts'
+import { parseInput } from './parse-input.ts'
 import { toStoreQuery } from './store-query.ts'
 
 /** What a memory answers from a store. Every entry that is answered counts as accessed. */

@@ -6,7 +6,8 @@ import { withoutKnownSecrets } from '../redaction/redact.ts'
 import type { MemoryScope } from '../scope.ts'
 import { commitWithArchived } from '../stores/archive.ts'
 import type { Draft, EntryFactory } from './entry-factory.ts'
-import { batchSchema, parseInput, updatesSchema } from './inputs.ts'
+import { batchSchema, updatesSchema } from './inputs.ts'
+import { parseInput } from './parse-input.ts'
 import type { WithinQuota } from './quotas.ts'
 
 /** What a memory puts into a store, each write within the quota of its scope. */

@@ -1,5 +1,6 @@
-import { contextOptionsSchema, parseInput } from '../front/inputs.ts'
+import { parseInput } from '../front/parse-input.ts'
 import type { MemoryManager, MemoryMatch } from '../memory-manager.ts'
+import { contextOptionsSchema } from './inputs.ts'
 import { queryOf } from './query-text.ts'
 import type { AnyGoal, Goal } from './types.ts'
 

@@ -1,9 +1,10 @@
-import { lessonSchema, parseInput } from '../front/inputs.ts'
+import { parseInput } from '../front/parse-input.ts'
 import { isJsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import { wordsOf } from '../ranking/words.ts'
 import { redactText } from '../redaction/redact.ts'
 import { shortDigest } from '../text/short-digest.ts'
+import { lessonSchema } from './inputs.ts'
 import type { AnyLesson, Episode, Lesson, Outcome } from './types.ts'
 import { updateEntry } from './update-entry.ts'
 

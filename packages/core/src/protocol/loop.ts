@@ -1,12 +1,14 @@
 import { type Clock, systemClock } from '../clock.ts'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
-import { loopIdSchema, outcomeSchema, parseInput, reflectionSchema, statisticKeyOf } from '../front/inputs.ts'
+import { parseInput } from '../front/parse-input.ts'
 import { isJsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import { type ContextBundle, type ContextOptions, retrieveContext } from './context.ts'
+import { loopIdSchema, outcomeSchema, reflectionSchema } from './inputs.ts'
 import { learn } from './lessons.ts'
 import { createPatternMatcher, type PatternMatch } from './pattern-matcher.ts'
 import { checkGoal, queryOf } from './query-text.ts'
+import { statisticKeyOf } from './statistic-key.ts'
 import { recordOutcome } from './statistics.ts'
 import type {
   AnyGoal,

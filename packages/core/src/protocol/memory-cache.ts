@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type { CachedEntry, MemoryCache } from '../front/cached-read.ts'
-import { cacheOptionsSchema, parseInput } from '../front/inputs.ts'
+import { parseInput } from '../front/parse-input.ts'
 import { jsonBytes } from '../json.ts'
+import { cacheOptionsSchema } from './inputs.ts'
 
 export interface MemoryCacheOptions {
   /** Bytes of values, as compact JSON, that are kept. Default 16 MB. */

@@ -1,6 +1,6 @@
 import { matchesFilter } from '../filter/matches-filter.ts'
 import { parseFilter } from '../filter/parse-filter.ts'
-import { parseInput, patternMatcherOptionsSchema, situationSchema } from '../front/inputs.ts'
+import { parseInput } from '../front/parse-input.ts'
 import type { JsonValue } from '../json.ts'
 import type {
   MemoryManager,
@@ -9,6 +9,7 @@ import type {
   SearchMode,
   SearchQuery,
 } from '../memory-manager.ts'
+import { patternMatcherOptionsSchema, situationSchema } from './inputs.ts'
 import { queryOf } from './query-text.ts'
 
 /** The situation of an agent. Only the parts that are given are searched by. */

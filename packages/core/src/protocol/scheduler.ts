@@ -1,8 +1,9 @@
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
-import { parseInput, schedulerOptionsSchema } from '../front/inputs.ts'
+import { parseInput } from '../front/parse-input.ts'
 import { evictedScope, evictionThreshold } from '../front/quotas.ts'
 import type { CleanupOptions, CleanupResult, MemoryManager } from '../memory-manager.ts'
 import { tell } from '../tell.ts'
+import { schedulerOptionsSchema } from './inputs.ts'
 
 const minute = 60_000
 

@@ -1,7 +1,8 @@
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
-import { outcomeSchema, parseInput } from '../front/inputs.ts'
+import { parseInput } from '../front/parse-input.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
+import { outcomeSchema } from './inputs.ts'
 import type { Outcome } from './types.ts'
 import { updateEntry } from './update-entry.ts'
 

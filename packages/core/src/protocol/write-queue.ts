@@ -1,7 +1,8 @@
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
-import { parseInput, queueOptionsSchema } from '../front/inputs.ts'
+import { parseInput } from '../front/parse-input.ts'
 import type { WriteOptions } from '../memory-manager.ts'
 import type { MemoryScope } from '../scope.ts'
+import { queueOptionsSchema } from './inputs.ts'
 
 /** A write that the store has not taken yet. */
 export interface QueuedWrite {

@@ -1,0 +1,127 @@
+import * as z from 'zod/mini'
+import {
+  aFunction,
+  atLeastOne,
+  endless,
+  keySchema,
+  maxKeyLength,
+  maxSearchLimit,
+  nameChecks,
+  redactPolicySchema,
+  tagSchema,
+  tagsSchema,
+  valueSchemasSchema,
+  withMethod,
+} from '../front/inputs.ts'
+import { isJsonObject } from '../json.ts'
+import { withoutKnownSecrets } from '../redaction/redact.ts'
+import { statisticKeyOf } from './statistic-key.ts'
+
+const restOfKey = (beginning: string) =>
+  z.string().check(z.maxLength(maxKeyLength - beginning.length), ...nameChecks, noSecretBehind(beginning))
+
+/** As a write refuses a key: what becomes one later would lose what is written with it. */
+const noSecretIn = (keyOf: (part: string) => string) =>
+  z.refine<string>((part) => {
+    const key = keyOf(part)
+    return withoutKnownSecrets(key) === key
+  }, 'must not hold a secret, as it becomes part of a key')
+
+const noSecretBehind = (beginning: string) => noSecretIn((rest) => beginning + rest)
+
+const patternSchema = keySchema.check(
+  z.maxLength(maxKeyLength - statisticKeyOf('').length),
+  noSecretBehind(''),
+  noSecretIn(statisticKeyOf),
+)
+
+/** Becomes part of the key of an episode. */
+export const loopIdSchema = restOfKey('episode:')
+export const outcomeSchema = z.enum(['success', 'partial', 'failure'])
+export const lessonSchema = z.looseObject({
+  category: tagSchema,
+  text: z.string().check(z.refine((text) => text.trim() !== '', 'must say something')),
+  /** Becomes part of a key. */
+  id: z.optional(restOfKey('lesson:')),
+})
+
+/** What of a loop's reflection is counted, learned, and becomes tags, beside two others, and keys. */
+export const reflectionSchema = z.looseObject({
+  outcome: outcomeSchema,
+  lessons: z.array(lessonSchema),
+  toolsUsed: z.optional(z.array(tagSchema.check(noSecretBehind('statistic:tool:'))).check(z.maxLength(254))),
+  patternsUsed: z.optional(z.array(patternSchema)),
+})
+
+const tokenBudget = z.union(
+  [z.number().check(z.gte(0)), endless],
+  'must be a number of tokens, or Infinity for no limit',
+)
+const contextLimit = z.int().check(z.gte(0), z.lte(maxSearchLimit))
+/** Of `retrieveContext`. */
+export const contextOptionsSchema = z.strictObject({
+  limits: z.optional(
+    z.strictObject({
+      playbooks: z.optional(contextLimit),
+      episodes: z.optional(contextLimit),
+      recent: z.optional(contextLimit),
+    }),
+  ),
+  maxTokens: z.optional(tokenBudget),
+  countTokens: aFunction,
+  minScore: z.optional(z.number().check(z.gte(0), z.lte(1))),
+})
+
+/** Of `findMatchingPatterns`. */
+export const situationSchema = z.strictObject({
+  tags: z.optional(tagsSchema),
+  description: z.optional(z.string()),
+  preconditions: z.optional(
+    z.custom<Record<string, unknown>>(isJsonObject, 'must be an object of conditions'),
+  ),
+})
+
+const weight = z.number().check(z.gte(0))
+/** Of `createPatternMatcher`. */
+export const patternMatcherOptionsSchema = z.strictObject({
+  embed: aFunction,
+  weights: z.optional(
+    z
+      .strictObject({ tags: weight, description: weight, preconditions: weight })
+      .check(z.refine((weights) => Object.values(weights).some((each) => each > 0), 'must not all be 0')),
+  ),
+  limit: z.optional(z.int().check(z.gte(1), z.lte(maxSearchLimit))),
+})
+
+/** Of `createMemoryFallback`. */
+export const fallbackOptionsSchema = z.strictObject({
+  memory: withMethod('read', 'must be a memory, such as that of createMemoryManager'),
+  queue: z.optional(withMethod('append', 'must be a queue, such as that of createInMemoryQueue')),
+  onDegraded: z.custom(
+    (given) => typeof given === 'function',
+    'must be a function: it is told of every failure',
+  ),
+  schemas: z.optional(valueSchemasSchema),
+  redact: z.optional(redactPolicySchema),
+  encryptionKey: z.optional(z.unknown()),
+  clock: aFunction,
+})
+
+/** Of `createCleanupScheduler`. Its numbers are checked where they are used. */
+export const schedulerOptionsSchema = z.strictObject({
+  intervals: z.optional(z.looseObject({})),
+  jitter: z.optional(z.unknown()),
+  random: aFunction,
+  timers: z.optional(withMethod('set', 'must be timers, with set, clear and now')),
+  onTurn: aFunction,
+})
+
+/** Of `createInMemoryQueue`. Its capacity is checked where it is used. */
+export const queueOptionsSchema = z.strictObject({ capacity: z.optional(z.unknown()) })
+
+/** Of `createMemoryCache`. */
+export const cacheOptionsSchema = z.strictObject({
+  maxBytes: z.optional(atLeastOne),
+  // The cache reserves room for all of them at once.
+  maxEntries: z.optional(atLeastOne.check(z.lte(1_000_000, 'must be at most 1,000,000'))),
+})
