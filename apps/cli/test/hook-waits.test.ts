@@ -1,14 +1,8 @@
 import { utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { openOpencodeDatabase, sessionsOfOnePrompt } from './opencode-database.ts'
 import { createShell, poolSession, writeSession } from './support.ts'
-
-vi.mock('node:timers/promises', async (importOriginal) => ({
-  ...(await importOriginal<object>()),
-  setTimeout: vi.fn(async () => {}),
-}))
 
 it('waits only once for a database that never rests, whose sessions are all archived', async () => {
   const shell = createShell()
@@ -21,9 +15,8 @@ it('waits only once for a database that never rests, whose sessions are all arch
     const input = JSON.stringify({ host: 'opencode', session_id, hook_event_name: 'SessionEnd' })
     await shell.withInput(input).run('hook', 'session-end')
   }
-  vi.mocked(wait).mockClear()
   await shell.run('hook', 'drain')
-  expect(vi.mocked(wait)).toHaveBeenCalledTimes(50)
+  expect(shell.pauses).toEqual(Array(50).fill(100))
   const { out } = await shell.run('search', 'ocelot')
   for (const id of ['o1', 'o2', 'o3']) expect(out).toContain(`ocelot of ${id}`)
 })
@@ -38,8 +31,7 @@ it('lets no starting session wait for the last lines of another', async () => {
   const soon = new Date(Date.now() + 3600_000)
   utimesSync(writeSession(shell.root, 's1', poolSession), soon, soon)
   await eventOf('s1', 'SessionEnd').run('hook', 'session-end')
-  vi.mocked(wait).mockClear()
   const { out } = await eventOf('s2', 'SessionStart').run('hook', 'session-start')
   expect(out).toContain('Session s1')
-  expect(wait).not.toHaveBeenCalled()
+  expect(shell.pauses).toEqual([])
 })

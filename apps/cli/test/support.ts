@@ -42,6 +42,8 @@ export interface Shell {
   root: string
   /** What commands left to detached processes. */
   detached: (readonly string[])[]
+  /** Milliseconds that commands would have waited, each time. */
+  pauses: number[]
   run(...argv: string[]): Promise<Ran>
   withInput(text: string): Shell
   onTerminal(): Shell
@@ -82,11 +84,13 @@ export function createShell(
   input = '',
   terminal = false,
   detached: Shell['detached'] = [],
+  pauses: Shell['pauses'] = [],
 ): Shell {
   const now = Date.parse('2026-03-06T12:00:00Z')
   return {
     root,
     detached,
+    pauses,
     async run(...argv: string[]): Promise<Ran> {
       let out = ''
       let err = ''
@@ -101,6 +105,7 @@ export function createShell(
         cwd: root,
         home: root,
         now: () => now,
+        pause: async (ms) => void pauses.push(ms),
         terminal,
         talkTerminal: false,
         columns: 100,
@@ -115,9 +120,9 @@ export function createShell(
       return { code, out, err }
     },
     /** The same, with something on standard input. */
-    withInput: (text: string): Shell => createShell(root, answer, env, text, terminal, detached),
+    withInput: (text: string): Shell => createShell(root, answer, env, text, terminal, detached, pauses),
     /** The same, with results shown on a screen. */
-    onTerminal: (): Shell => createShell(root, answer, env, input, true, detached),
+    onTerminal: (): Shell => createShell(root, answer, env, input, true, detached, pauses),
     /** Runs a command with `--json` and parses what it prints. */
     async json<T = Record<string, unknown>>(...argv: string[]): Promise<T> {
       const { out, err } = await this.run(...argv, '--json')

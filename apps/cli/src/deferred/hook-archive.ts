@@ -98,7 +98,7 @@ async function archiveAll(
   const memory = createMemoryManager({ stores: store, clock: io.now })
   const tried: HostSession[] = []
   const deadline = budgetMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + budgetMs
-  const waitForQuiet = createQuietWait()
+  const waitForQuiet = createQuietWait(io)
   const revisionOf = createRevisionReader(sessions)
   for (const session of sessions.toSorted(newFirst)) {
     if (performance.now() > deadline) break
@@ -148,14 +148,14 @@ const quietMs = 400
 const mostWaitMs = 5000
 
 /** Waits until a transcript has stopped growing; only once for a database, in which other sessions may go on. */
-function createQuietWait(): (transcript: string) => Promise<void> {
+function createQuietWait({ pause = wait }: Io): (transcript: string) => Promise<void> {
   const awaited = new Set<string>()
   return async (transcript) => {
     const path = splitAddress(transcript)?.file ?? transcript
     for (let waited = 0; waited < mostWaitMs && !awaited.has(path); waited += 100) {
       const state = stateOf(transcript)
       if (state !== null && Date.now() - state.changedAt >= quietMs) break
-      await wait(100)
+      await pause(100)
     }
     awaited.add(path)
   }

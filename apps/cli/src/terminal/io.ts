@@ -10,6 +10,8 @@ export interface Io {
   cwd: string
   home: string
   now: () => number
+  /** Waits for so many milliseconds. Default: by a timer. */
+  pause?(ms: number): Promise<void>
   /** Whether standard output is a terminal. */
   terminal: boolean
   /** Whether standard error is a terminal. */
