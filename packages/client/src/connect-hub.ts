@@ -5,11 +5,12 @@ import {
   MemoryErrorCode,
   type MemoryManager,
   type MemoryManagerOptions,
+  refuseUnknownOptions,
   type TypesOf,
   type ValueSchemas,
   type ValueTypes,
 } from '@recall/core'
-import { createHttp, type HttpOptions, refuseUnknown, type Send } from './http.ts'
+import { createHttp, type HttpOptions, type Send } from './http.ts'
 import { createHubStore } from './hub-store.ts'
 import type { FoundMemory, NewMemory, SavedMemory, SharedMemory } from './shared-memory.ts'
 
@@ -63,10 +64,12 @@ export interface HubClient<Schemas extends ValueTypes = ValueTypes> extends Asyn
 export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
   options: HubOptions<Schemas>,
 ): HubClient<TypesOf<Schemas>> {
-  const http = createHttp(options)
-  if (options.memory !== undefined) checkMemoryOptions(options.memory)
+  // A program without types may give no options.
+  const { memory: memoryOptions, ...httpOptions } = options ?? {}
+  const http = createHttp(httpOptions)
+  if (memoryOptions !== undefined) checkMemoryOptions(memoryOptions)
   // Not `send`: the memory refuses by itself, and finishes what it was asked before.
-  const memory = createMemoryManager({ ...options.memory, stores: createHubStore(http) })
+  const memory = createMemoryManager({ ...memoryOptions, stores: createHubStore(http) })
   let isClosed = false
   const send: Send = async (...call) => {
     if (isClosed) throw new MemoryError('this hub is closed: connect to it again', MemoryErrorCode.CLOSED)
@@ -170,12 +173,10 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
   }
 }
 
-const callOptionNames = new Set(['signal'])
-
 /** Checked, because whatever else it held would become part of the request. */
 function signalOf(given: CallOptions | undefined): CallOptions {
-  const { signal } = given ?? {}
-  refuseUnknown(given ?? {}, callOptionNames)
+  const { signal, ...others } = given ?? {}
+  refuseUnknownOptions(others)
   if (signal === undefined || signal instanceof AbortSignal) return signal ? { signal } : {}
   throw new MemoryError('signal must be an AbortSignal', MemoryErrorCode.INVALID_INPUT)
 }

@@ -1,10 +1,11 @@
 import {
   errorStatus,
-  invalidInput,
   isMemoryError,
+  longestTimerMs,
   MemoryError,
   MemoryErrorCode,
   memoryScopes,
+  refuseUnknownOptions,
 } from '@recall/core'
 import { readBody, retryAfterOf } from '@recall/core/text'
 
@@ -48,9 +49,16 @@ export type Send = <T>(method: string, path: string, shape: Shape, options?: Req
 export function createHttp(options: HttpOptions): Send {
   // First and with `?.`, because a program without types may give no options.
   const base = baseOf(options?.url)
-  refuseUnknown(options, optionNames)
-  const { apiKey, timeoutMs = 15_000, retries = 2, wait = sleep } = options
-  const fetch = options.fetch ?? ((request) => globalThis.fetch(request))
+  const {
+    url: _,
+    apiKey,
+    timeoutMs = 15_000,
+    retries = 2,
+    fetch = (request) => globalThis.fetch(request),
+    wait = sleep,
+    ...others
+  } = options
+  refuseUnknownOptions(others)
   // Checked here, because the platform would print an invalid key in its own error.
   if (apiKey !== undefined && !(typeof apiKey === 'string' && /^[\w-]{1,200}$/.test(apiKey))) {
     throw new MemoryError(
@@ -78,7 +86,7 @@ export function createHttp(options: HttpOptions): Send {
     const { headers, signal } = given
     const body = jsonOf(given.body)
     const limits = [
-      AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimer)),
+      AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs)),
       ...(signal ? [signal] : []),
     ]
     const request = new Request(new URL(path, base), {
@@ -126,18 +134,6 @@ export function createHttp(options: HttpOptions): Send {
 /** A longer text would be no string. */
 const mostBytes = 2 ** 29 - 24
 
-/** With those of `connectHub`. */
-const optionNames = new Set(['url', 'apiKey', 'timeoutMs', 'retries', 'fetch', 'wait', 'memory'])
-
-/** An unknown option is probably misspelt, and to ignore it would hide that. */
-export function refuseUnknown(options: object, known: ReadonlySet<string>): void {
-  const unknown = Object.keys(options).filter((name) => !known.has(name))
-  if (unknown.length === 0) return
-  const names = unknown.map((name) => `"${name}"`).join(', ')
-  const keys = unknown.length === 1 ? 'key' : 'keys'
-  throw invalidInput('options', [{ path: [], message: `Unrecognized ${keys}: ${names}` }])
-}
-
 function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)
@@ -147,9 +143,6 @@ function jsonOf(value: unknown): string | undefined {
     throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT, { cause })
   }
 }
-
-/** Longest delay of a timer, in milliseconds: a longer one would end at once. */
-const longestTimer = 2 ** 31 - 1
 
 function baseOf(url: unknown): URL {
   const hub = URL.canParse(String(url)) ? new URL(String(url)) : undefined

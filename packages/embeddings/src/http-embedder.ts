@@ -2,6 +2,7 @@ import {
   type Embedder,
   invalidInput,
   isMemoryError,
+  longestTimerMs,
   MemoryError,
   MemoryErrorCode,
   redactText,
@@ -182,7 +183,7 @@ async function request(
   signal: AbortSignal | undefined,
 ): Promise<Float32Array[]> {
   const { url, model, apiKey, timeoutMs = 30_000, fetch = globalThis.fetch } = options
-  const limit = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimer))
+  const limit = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))
   let response: Response
   try {
     response = await fetch(url, {
@@ -228,9 +229,6 @@ function jsonOf(text: string): unknown {
 
 /** Far more than the vectors of a batch have, also where servers spell them with many digits. */
 const mostBytes = 256 * 1024 * 1024
-
-/** Longest delay of a timer, milliseconds: a longer one would end at once. */
-const longestTimer = 2 ** 31 - 1
 
 /** Only the members in use: servers differ in the others. */
 const answerSchema = z.object({

@@ -1,7 +1,14 @@
-import { isMemoryError, type LmProvider, MemoryError, MemoryErrorCode } from '@recall/core'
+import {
+  isMemoryError,
+  type LmProvider,
+  longestTimerMs,
+  MemoryError,
+  MemoryErrorCode,
+  refuseUnknownOptions,
+} from '@recall/core'
 import { readBody, retryAfterOf } from '@recall/core/text'
 import * as z from 'zod/mini'
-import { longestTimer, parseTimeout, refuseUnknown, wrongOption } from './options.ts'
+import { parseTimeout, wrongOption } from './options.ts'
 
 export interface OpenAiCompatibleOptions {
   /** URL up to and including the version, for example `http://localhost:11434/v1`. */
@@ -38,7 +45,7 @@ export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider
     ...others
   } = options ?? {}
   const url = endpoint(baseUrl)
-  refuseUnknown(others)
+  refuseUnknownOptions(others)
   const timeoutMs = parseTimeout('timeoutMs', limit)
   checkParts({ model, apiKey, fetch })
   let knowsJsonMode = true
@@ -76,7 +83,7 @@ export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider
   return {
     model,
     async complete({ system, prompt, json = false, signal }) {
-      const timeout = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimer))
+      const timeout = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))
       const messages = [
         { role: 'system', content: system },
         { role: 'user', content: prompt },

@@ -6,12 +6,11 @@ import {
   MemoryError,
   MemoryErrorCode,
   type Message,
+  refuseUnknownOptions,
 } from '@recall/core'
 
 const defaultMaxEntries = 5
 const defaultPartSize = 500_000
-/** Longest delay of a timer, milliseconds: a longer one would end at once. */
-export const longestTimer = 2 ** 31 - 1
 
 /** @throws MemoryError INVALID_INPUT unless it is a whole number from 1 to 50 */
 export function parseMaxEntries(maxEntries: number = defaultMaxEntries): number {
@@ -45,7 +44,7 @@ export function checkArchiveOptions(options: {
 }): void {
   const { lm, lmTimeoutMs, undated, clock, resummarize, inWindow, ...more } = options
   const { maxEntries: _, partSize: __, ...others } = more
-  refuseUnknown(others)
+  refuseUnknownOptions(others)
   for (const [name, given] of Object.entries({ resummarize, inWindow }))
     if (given !== undefined && typeof given !== 'boolean') throw wrongOption(name, 'must be true or false')
   if (lm !== undefined && typeof lm?.complete !== 'function')
@@ -54,12 +53,6 @@ export function checkArchiveOptions(options: {
   if (undated !== undefined && !isTime(undated))
     throw wrongOption('undated', `must be a time in milliseconds since 1970, not ${undated}`)
   if (clock !== undefined && typeof clock !== 'function') throw wrongOption('clock', 'must be a function')
-}
-
-/** @param others what an options object holds besides the options that there are */
-export function refuseUnknown(others: object): void {
-  const [name] = Object.keys(others)
-  if (name !== undefined) throw wrongOption(name, 'is no option here: is it misspelt?')
 }
 
 const isTime = (time: number): boolean => typeof time === 'number' && !Number.isNaN(new Date(time).getTime())

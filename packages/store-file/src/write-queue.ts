@@ -1,5 +1,5 @@
 import { basename, join, resolve } from 'node:path'
-import { invalidInput, MemoryError, MemoryErrorCode, memoryScopes } from '@recall/core'
+import { MemoryError, MemoryErrorCode, memoryScopes, refuseUnknownOptions } from '@recall/core'
 import { orAbsent } from '@recall/core/process'
 import {
   parseQueueCapacity,
@@ -60,9 +60,7 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
   // First, because a program without types may give no options.
   const folder = placeOf(options?.folder)
   const { folder: _, fileSystem = defaultFileSystem, capacity: most, ...others } = options
-  const [unknown] = Object.keys(others)
-  if (unknown !== undefined)
-    throw invalidInput('options', [{ path: [unknown], message: 'is no option of a queue' }])
+  refuseUnknownOptions(others)
   const capacity = parseQueueCapacity(most)
   const openDatabase = await loadSqlite()
   ensureFolder(fileSystem, folder, onlyUser)

@@ -156,7 +156,7 @@ it('refuses an option of no name before it makes a folder', async () => {
   const folder = join(temporaryRoot(), 'queue')
   await expect(openWriteQueue({ folder, cap: 1 } as never)).rejects.toMatchObject({
     code: 'MEMORY_INVALID_INPUT',
-    message: 'options.cap: is no option of a queue',
+    message: 'options: Unrecognized key: "cap"',
   })
   expect(existsSync(folder)).toBe(false)
 })

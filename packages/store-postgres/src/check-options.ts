@@ -1,4 +1,9 @@
-import { checkMemoryOptions, invalidInput, type MemoryManagerOptions } from '@recall/core'
+import {
+  checkMemoryOptions,
+  invalidInput,
+  type MemoryManagerOptions,
+  refuseUnknownOptions,
+} from '@recall/core'
 import type { VectorColumn } from './search/vector-index.ts'
 
 interface ServerOptions {
@@ -15,7 +20,7 @@ interface ServerOptions {
  */
 export function checkServerOptions(options: ServerOptions): void {
   const { connections = 1, migrations = true, indexed = [], onNotice, ...others } = options
-  refuseUnknown(others)
+  refuseUnknownOptions(others)
   if (!Number.isInteger(connections) || connections < 1)
     refuse('connections', 'must be a whole number above 0')
   if (typeof migrations !== 'boolean') refuse('migrations', 'must be true or false')
@@ -36,12 +41,6 @@ export function checkOptionsOfMemory(
   if (textConfiguration !== undefined && typeof textConfiguration !== 'string')
     refuse('textConfiguration', 'must be the name of a text search configuration')
   checkMemoryOptions(options)
-}
-
-/** An unknown option is probably misspelt, and to ignore it would hide that. */
-export function refuseUnknown(others: object): void {
-  const [name] = Object.keys(others)
-  if (name !== undefined) refuse(name, 'is no option here')
 }
 
 export function refuse(option: string, message: string): never {

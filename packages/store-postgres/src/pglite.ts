@@ -10,12 +10,13 @@ import {
   MemoryErrorCode,
   type MemoryManager,
   type MemoryManagerOptions,
+  refuseUnknownOptions,
   type TypesOf,
   type ValueSchemas,
 } from '@recall/core'
 import { createFolder, errorCode } from '@recall/core/process'
 import { drizzle } from 'drizzle-orm/pglite'
-import { checkOptionsOfMemory, refuse, refuseUnknown } from './check-options.ts'
+import { checkOptionsOfMemory, refuse } from './check-options.ts'
 import { dataIn, holdsData, makeData, onlyMe } from './engines/data-folder.ts'
 import type { Database } from './engines/database.ts'
 import { createEngine, type Engine } from './engines/embedded-engine.ts'
@@ -55,7 +56,7 @@ export const isPgliteFolder = (folder: string): boolean => holdsData(dataIn(fold
  */
 export async function openPglite(options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
   const { folder, template, ...others } = options
-  refuseUnknown(others)
+  refuseUnknownOptions(others)
   if (template !== undefined && typeof template?.arrayBuffer !== 'function')
     refuse('template', 'must be a dump, as a Blob')
   if (folder === undefined) return start(await createEngine(optionsOf(template), undefined))

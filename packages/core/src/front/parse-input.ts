@@ -39,6 +39,19 @@ export function invalidInput(
   })
 }
 
+/**
+ * Refuses options that there are none of: an unknown one is probably misspelt, and to ignore it would hide that.
+ *
+ * @param others what was given besides the known options
+ * @throws MemoryError INVALID_INPUT that names them, in the words of the schemas here
+ */
+export function refuseUnknownOptions(others: object): void {
+  const names = Object.keys(others).map((name) => `"${name}"`)
+  if (names.length === 0) return
+  const message = `Unrecognized ${names.length === 1 ? 'key' : 'keys'}: ${names.join(', ')}`
+  throw invalidInput('options', [{ path: [], message }])
+}
+
 /** A batch may be wrong in ten thousand places: who reads the message needs a few of them. */
 const mostTold = 5
 

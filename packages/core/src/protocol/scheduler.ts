@@ -1,3 +1,4 @@
+import { longestTimerMs } from '../clock.ts'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import { parseInput } from '../front/parse-input.ts'
 import { evictedScope, evictionThreshold } from '../front/quotas.ts'
@@ -111,7 +112,7 @@ export function createCleanupScheduler(
     })
 
   const wait = (task: CleanupTask, milliseconds: number, call: () => void): void => {
-    const now = Math.min(milliseconds, longestTimer)
+    const now = Math.min(milliseconds, longestTimerMs)
     const then = milliseconds > now ? () => wait(task, milliseconds - now, call) : call
     pending.set(task, timers.set(then, now))
   }
@@ -147,9 +148,6 @@ const optionsOf = (memory: MemoryManager, task: CleanupTask): CleanupOptions => 
   ...cleanupTasks[task].options,
   ...(task === 'expire' && memory.capabilities.episodic.archive ? { archiveBefore: 0 } : {}),
 })
-
-/** Longest delay of `setTimeout`, milliseconds: it takes a longer one as one millisecond. */
-const longestTimer = 2 ** 31 - 1
 
 /** Lifetime of a turn's entry as a share of the interval: short enough to have expired when the next turn is due. */
 const claimShare = 0.9

@@ -1,6 +1,5 @@
-import type { LmProvider } from '@recall/core'
+import { type LmProvider, longestTimerMs } from '@recall/core'
 import * as z from 'zod/mini'
-import { longestTimer } from '../options.ts'
 import { clip, oneLine } from './clip.ts'
 import { condense, type SpokenTurn } from './condense.ts'
 import { createKeywordCounter, hasSubject, type KeywordCounter } from './keywords.ts'
@@ -154,7 +153,7 @@ async function withTimeout<T>(timeoutMs: number, work: (signal: AbortSignal) => 
       reject(new Error(`no answer within ${timeoutMs} ms`))
       controller.abort()
     }
-    timer = setTimeout(giveUp, Math.min(timeoutMs, longestTimer))
+    timer = setTimeout(giveUp, Math.min(timeoutMs, longestTimerMs))
   })
   try {
     return await Promise.race([work(controller.signal), tooLate])
