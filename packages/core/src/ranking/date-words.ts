@@ -1,7 +1,5 @@
+import { monthNames } from '../text/months.ts'
 import { parseInstant } from '../text/parse-instant.ts'
-
-export const monthNames =
-  'January February March April May June July August September October November December'.split(' ')
 
 /**
  * A date as people name it in a question, `8 May 2023`, so that its words find what was said then.

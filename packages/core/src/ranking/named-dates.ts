@@ -1,4 +1,5 @@
-import { dateWords, monthNames } from './date-words.ts'
+import { monthNames } from '../text/months.ts'
+import { dateWords } from './date-words.ts'
 
 const day = 24 * 60 * 60 * 1000
 

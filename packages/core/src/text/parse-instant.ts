@@ -1,3 +1,5 @@
+import { monthNames } from './months.ts'
+
 /**
  * Milliseconds since the epoch of a time in a text: a day as ISO 8601 writes it, or with the name of its month, alone
  * or with a time; of a month or year of ISO 8601, its beginning. A time that names no zone is one of UTC: as local
@@ -29,8 +31,6 @@ function parseCommon(text: string): number | undefined {
   return exists ? time : undefined
 }
 
-const monthNames =
-  'january february march april may june july august september october november december'.split(' ')
 const month = `(?<month>${monthNames.map((name) => `${name}|${name.slice(0, 3)}`).join('|')}|sept)`
 const clock = String.raw`\d\d?:\d\d(?::\d\d(?:\.\d+)?)?(?: ?[ap]m)?`
 const distance = String.raw`[+-]\d\d?(?::?\d\d)?`
@@ -50,7 +50,7 @@ const forms = [
 
 function isTime(text: string): boolean {
   const { year, month = '1', date = '1' } = partsOf(text)
-  const named = monthNames.findIndex((name) => name.startsWith(month.slice(0, 3).toLowerCase()))
+  const named = monthNames.findIndex((name) => name.toLowerCase().startsWith(month.slice(0, 3).toLowerCase()))
   const index = /\d/.test(month) ? Number(month) - 1 : named
   // Leap years return after 400 years; `Date.UTC` takes the years below 100 for those of the last century.
   const day = new Date(Date.UTC(2000 + (Number(year) % 400), index, Number(date)))
