@@ -2,9 +2,9 @@ import { messageOf } from '../errors.ts'
 import type { CleanupOptions, CleanupResult } from '../memory-manager.ts'
 import type { MemoryStore, Place } from '../memory-store.ts'
 import type { MemoryScope } from '../scope.ts'
-import { archiveAfter, archivedScope } from '../stores/archive.ts'
 import { evictLeastRecent } from './eviction.ts'
 import { evictedScope } from './quotas.ts'
+import { archiveAfter, archivedScope } from './with-archive.ts'
 
 export interface CleanupRun extends Required<Pick<CleanupOptions, 'dryRun' | 'threshold'>> {
   scopes: readonly MemoryScope[]

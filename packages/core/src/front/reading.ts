@@ -6,7 +6,6 @@ import type { MemoryMatch, ReadOptions, SearchOptions, SearchQuery } from '../me
 import type { Address, Entry, MemoryStore, Place, StoreQuery } from '../memory-store.ts'
 import type { ValueSchemas } from '../schemas.ts'
 import type { MemoryScope } from '../scope.ts'
-import { type FoundAnywhere, findWithArchived } from '../stores/archive.ts'
 import { entryMetadata } from '../stores/entry-metadata.ts'
 import { slidExpiry } from '../stores/expiry.ts'
 import type { CachedReads, ValueAt } from './cached-read.ts'
@@ -16,6 +15,7 @@ import { findWhenSure } from './find-when-sure.ts'
 import { keysSchema, readOptionsSchema, searchOptionsSchema, searchQuerySchema } from './inputs.ts'
 import { parseInput } from './parse-input.ts'
 import { toStoreQuery } from './store-query.ts'
+import { type FoundAnywhere, findWithArchived } from './with-archive.ts'
 
 /** What a memory answers from a store. Every entry that is answered counts as accessed. */
 export interface Reading {

@@ -4,11 +4,11 @@ import type { AtomicUpdate, BatchWrite, WriteOptions } from '../memory-manager.t
 import type { Address, Change, Entry, MemoryStore, Place } from '../memory-store.ts'
 import { withoutKnownSecrets } from '../redaction/redact.ts'
 import type { MemoryScope } from '../scope.ts'
-import { commitWithArchived } from '../stores/archive.ts'
 import type { Draft, EntryFactory } from './entry-factory.ts'
 import { batchSchema, updatesSchema } from './inputs.ts'
 import { parseInput } from './parse-input.ts'
 import type { WithinQuota } from './quotas.ts'
+import { commitWithArchived } from './with-archive.ts'
 
 /** What a memory puts into a store, each write within the quota of its scope. */
 export interface Writing {

@@ -1,12 +1,12 @@
 import { matchesFilter } from '../filter/matches-filter.ts'
 import { equalJson, jsonBytes, toJsonValue } from '../json.ts'
 import type { Address, Entry, Expected, MemoryStore, Place, PutOptions } from '../memory-store.ts'
-import { asRestored } from './archive.ts'
 import { alreadyExists, changedUnderneath, writtenSinceArchived } from './conflicts.ts'
 import { entryMetadata } from './entry-metadata.ts'
 import { isExpired, slidExpiry } from './expiry.ts'
 import { byOrder } from './found-order.ts'
 import { checkVectors, type Searchable, searchable, searchEntries } from './in-memory-search.ts'
+import { asRestored } from './restored.ts'
 
 export interface InMemoryStoreOptions {
   /** Whether old episodes can be archived. Default true. */

@@ -1,7 +1,7 @@
-export { asRestored } from './archive.ts'
 export { alreadyExists, changedUnderneath, writtenSinceArchived } from './conflicts.ts'
 export { asRead } from './entry-identity.ts'
 export { entryMetadata } from './entry-metadata.ts'
 export { isExpired } from './expiry.ts'
 export { takenPlaceAt } from './in-memory-search.ts'
 export { readTogether } from './read-together.ts'
+export { asRestored } from './restored.ts'

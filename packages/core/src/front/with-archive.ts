@@ -12,8 +12,8 @@ import type {
 } from '../memory-store.ts'
 import { type Basis, confidenceOf, confidenceRank } from '../ranking/confidence.ts'
 import { conversationType } from '../session-keys.ts'
-import { addressOf } from './entry-identity.ts'
-import { byOrder } from './found-order.ts'
+import { addressOf } from '../stores/entry-identity.ts'
+import { byOrder } from '../stores/found-order.ts'
 
 /** The only scope that is archived by age. */
 export const archivedScope = 'episodic'
@@ -215,11 +215,3 @@ function withFailures(error: unknown, errors: ArchiveRun['errors']): MemoryError
     { scope: archivedScope, ...told, details: { ...told.details, errors }, cause: error },
   )
 }
-
-/** An entry as it is put back from the archive: as if it were written at `now`. */
-export const asRestored = (entry: Entry, now: number): Entry => ({
-  ...entry,
-  updatedAt: now,
-  accessedAt: now,
-  expiresAt: entry.ttl === null ? entry.expiresAt : now + entry.ttl,
-})

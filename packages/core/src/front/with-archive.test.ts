@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
-import { createMemoryManager } from '../front/create-memory-manager.ts'
 import type { ColdStore, Entry, MemoryStore } from '../memory-store.ts'
-import { createInMemoryStore } from './in-memory-store.ts'
+import { createInMemoryStore } from '../stores/in-memory-store.ts'
+import { createMemoryManager } from './create-memory-manager.ts'
 
 const old = { scope: 'episodic', archiveBefore: Number.MAX_SAFE_INTEGER } as const
 
