@@ -36,7 +36,7 @@ const firstBackoff = 1000
 const longestBackoff = 5 * 60_000
 
 /** Most writes that are made before the queue is read again for those that were queued behind them meanwhile. */
-const mostMade = 100
+const mostDelivered = 100
 
 /**
  * Makes the queued writes of the memory's namespace that are due, oldest first and in order for each key. Nobody else
@@ -51,8 +51,8 @@ export async function drainQueue(drain: Drain): Promise<DrainResult> {
   const items = all.filter((item) => item.namespace === memory.namespace)
   const followers = followersOf(items)
   const last = all.at(-1)?.id ?? 0
-  /** Writes that were made, and that nothing was queued behind when this drain began. */
-  let made: { item: QueueItem; value: unknown }[] = []
+  /** Writes that were made and are still in the queue: nothing was queued behind them when this drain began. */
+  let delivered: { item: QueueItem; value: unknown }[] = []
 
   /** The first write of each key that was queued since this drain began. */
   const findLate = async (): Promise<Map<string, QueueItem>> => {
@@ -78,29 +78,29 @@ export async function drainQueue(drain: Drain): Promise<DrainResult> {
     }
   }
 
-  const attempt = async (item: QueueItem): Promise<keyof DrainResult | 'made'> => {
+  const attempt = async (item: QueueItem): Promise<keyof DrainResult | 'delivered'> => {
     const value = await drain.valueOf(item)
     drain.onAttempt(item)
     const outcome = hasExpired(clock(), item) ? 'superseded' : await deliver(memory, item, value)
     const next = outcome === 'written' ? followers.get(item) : undefined
     if (outcome === 'written' && !next) {
-      made.push({ item, value })
-      return 'made'
+      delivered.push({ item, value })
+      return 'delivered'
     }
     await removeDone(drain, item, value, next)
     return outcome
   }
 
-  const drainItem = async (item: QueueItem): Promise<keyof DrainResult | 'made'> => {
+  const drainItem = async (item: QueueItem): Promise<keyof DrainResult | 'delivered'> => {
     if (item.dead) return 'dead'
     if (blocked.has(nameOf(item)) || !isDueAt(clock(), item)) return 'waiting'
     return orSetAside(item, () => attempt(item))
   }
 
-  const removeMade = async (): Promise<void> => {
-    if (made.length === 0) return
-    const writes = made
-    made = []
+  const removeDelivered = async (): Promise<void> => {
+    if (delivered.length === 0) return
+    const writes = delivered
+    delivered = []
     const late = await findLate()
     for (const { item, value } of writes) {
       const outcome = await orSetAside(item, async () => {
@@ -115,11 +115,11 @@ export async function drainQueue(drain: Drain): Promise<DrainResult> {
     for (const item of items) {
       const outcome = await drainItem(item)
       if (outcome === 'waiting') blocked.add(nameOf(item))
-      if (outcome !== 'made') result[outcome]++
-      else if (made.length === mostMade) await removeMade()
+      if (outcome !== 'delivered') result[outcome]++
+      else if (delivered.length === mostDelivered) await removeDelivered()
     }
   } finally {
-    await removeMade()
+    await removeDelivered()
   }
   return result
 }
@@ -131,7 +131,7 @@ async function removeDone(
   value: unknown,
   next: QueueItem | undefined,
 ): Promise<void> {
-  if (next) await handOver(drain, next, value)
+  if (next) await noteOwnVersion(drain, next, value)
   await drain.queue.remove(item.id)
 }
 
@@ -187,7 +187,7 @@ async function deliver(
   for (;;) {
     const record = await memory.read(scope, key, { includeMetadata: true })
     const ifUpdatedAt = record?.metadata.updatedAt
-    const standing = record ? standsAgainst(item, value, record) : 'nothing'
+    const standing = record ? compareWithStored(item, value, record) : 'nothing'
     if (standing !== 'nothing') return standing === 'itself' ? 'written' : 'superseded'
     try {
       await makeUnlessChanged(memory, item, value, ifUpdatedAt)
@@ -229,15 +229,15 @@ const isDueAt = (now: number, { notBefore }: QueueItem): boolean =>
   notBefore <= now || notBefore > now + longestBackoff
 
 /** Notes in the next queued write of the key which version is ours, before the item that shows it is removed. */
-async function handOver({ memory, queue }: Drain, next: QueueItem, value: unknown): Promise<void> {
+async function noteOwnVersion({ memory, queue }: Drain, next: QueueItem, value: unknown): Promise<void> {
   const record = await memory.read(next.scope, next.key, { includeMetadata: true })
   if (!record || !equalJson(record.value as JsonValue, toJsonValue(value))) return
   next.follows = record.metadata.updatedAt
   await queue.update(next)
 }
 
-/** What the memory holds under the key: nothing newer than the queued write, the write itself, or a later write. */
-function standsAgainst(
+/** How what the memory holds under the key stands to a queued write: no newer, the write itself, or a later one. */
+function compareWithStored(
   { queuedAt, follows, options }: QueueItem,
   value: unknown,
   record: { value: unknown; metadata: MemoryMetadata },
