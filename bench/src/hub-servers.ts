@@ -1,6 +1,6 @@
 import { serve as listen } from '@hono/node-server'
 import { Hono } from 'hono'
-import { serveForLoad, serveNothing } from '../../apps/hub/test/load-server.ts'
+import { serveForLoad, serveNothing } from '../../apps/hub/test/support/load-server.ts'
 import { clusteredEmbedder } from './clustered-vectors.ts'
 import type { Options } from './options.ts'
 

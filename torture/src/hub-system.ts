@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { memories } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
-import { openGate } from '../../apps/hub/test/gate.ts'
+import { openGate } from '../../apps/hub/test/support/gate.ts'
+import { noLimits } from '../../apps/hub/test/support/open-hub.ts'
 import {
   canStartPostgres,
   freePort,
@@ -10,8 +11,7 @@ import {
   startHub,
   startPostgres,
   startRedis,
-} from '../../apps/hub/test/processes.ts'
-import { noLimits } from '../../apps/hub/test/support.ts'
+} from '../../apps/hub/test/support/processes.ts'
 import { openServerDatabase } from '../../packages/store-postgres/test/server-database.ts'
 import { honest, startEmbeddingServer } from './embedding-server.ts'
 import { hubProgram } from './programs.ts'

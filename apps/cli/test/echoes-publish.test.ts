@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type Engine, engines, openHub } from '../../hub/test/support.ts'
+import { type Engine, engines, openHub } from '../../hub/test/support/open-hub.ts'
 import { evidence, learning, project } from './echo-project.ts'
 import { createShell } from './support.ts'
 

@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type Engine, engines, noLimits, openHub, type TestHub } from '../../hub/test/support.ts'
+import { type Engine, engines, noLimits, openHub, type TestHub } from '../../hub/test/support/open-hub.ts'
 import { commands } from '../src/commands.ts'
 import { createShell, type Shell, temporaryFolder } from './support.ts'
 

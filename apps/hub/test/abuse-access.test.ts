@@ -2,9 +2,9 @@ import { agents, memories } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { content, tags } from './abuse-content.ts'
-import { engines, openHub, routesOf, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { content, tags } from './support/abuse-content.ts'
+import { engines, openHub, routesOf, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 /** What has been used against memory services, filters and databases. */
 const metacharacters = [

@@ -2,9 +2,9 @@ import { gzipSync } from 'node:zlib'
 import { MemoryErrorCode } from '@recall/core'
 import { memories } from '@recall/store-postgres'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { tags } from './abuse-content.ts'
-import { engines, noLimits, openHub, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { tags } from './support/abuse-content.ts'
+import { engines, noLimits, openHub, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 describe.each(engines)('bodies that abuse the hub on %s', (_, open) => {
   const database = useDatabase(open)

@@ -1,9 +1,9 @@
 import { memories, retrievalEvents } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { content, tags } from './abuse-content.ts'
-import { engines, openHub, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { content, tags } from './support/abuse-content.ts'
+import { engines, openHub, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const keyId = ['AKIA', 'IOSFODNN7QWERTYZ'].join('')
 const secret = ['ghp', '_', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8'].join('')

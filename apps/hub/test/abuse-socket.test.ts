@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
 import { type ListeningHub, serveHub } from '../src/serve.ts'
-import { noLimits } from './support.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { noLimits } from './support/open-hub.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 let hub: ListeningHub
 let key: string

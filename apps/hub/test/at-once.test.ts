@@ -19,9 +19,17 @@ import { restore } from '../src/backup/restore.ts'
 import { parseConfig } from '../src/config/config.ts'
 import type { HubParts } from '../src/hub.ts'
 import { promoteAuthors } from '../src/trust/promotion.ts'
-import { until } from './processes.ts'
-import { codeOf, emptyTables, lesson, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import {
+  codeOf,
+  emptyTables,
+  lesson,
+  noLimits,
+  openHub,
+  type TestAgent,
+  type TestHub,
+} from './support/open-hub.ts'
+import { until } from './support/processes.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 const tags = ['at', 'once']
 

@@ -19,9 +19,9 @@ import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/
 import { backup, writeBackup } from '../src/backup/backup.ts'
 import { tables } from '../src/backup/format.ts'
 import { restore } from '../src/backup/restore.ts'
-import { emptyTables, engines, lesson, noLimits, openHub, type TestHub } from './support.ts'
-import { temporaryFolder } from './temporary-folder.ts'
-import { useDatabase } from './use-database.ts'
+import { emptyTables, engines, lesson, noLimits, openHub, type TestHub } from './support/open-hub.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const tags = ['pool', 'orders']
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { hashOfKey } from '../src/access/keys.ts'
 import { parseConfig } from '../src/config/config.ts'
-import { engines, noLimits, openHub, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { engines, noLimits, openHub, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 describe.each(engines)('who calls the hub on %s', (_, open) => {
   const database = useDatabase(open)

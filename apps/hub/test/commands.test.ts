@@ -11,9 +11,9 @@ import { openPostgres } from '@recall/store-postgres/postgres'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { createServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
-import { beginRegistration } from './half-sent.ts'
-import { fromSources, pipeHub, runHub, startHub } from './processes.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { beginRegistration } from './support/half-sent.ts'
+import { fromSources, pipeHub, runHub, startHub } from './support/processes.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 const folder = temporaryFolder()
 const fake = { DATA: join(folder, 'data'), EMBEDDING_PROVIDER: 'fake' }

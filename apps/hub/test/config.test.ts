@@ -4,7 +4,7 @@ import { isMemoryError } from '@recall/core'
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
 import { configFrom } from '../src/config/environment.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 /** What is said to be wrong, by path. */
 const wrongIn = (read: () => unknown): Record<string, string> => {

@@ -6,7 +6,7 @@ import { connectHub, type HttpOptions, registerAgent } from '@recall/client'
 import type { MemoryManager } from '@recall/core'
 import { describeMemory, type HandleOptions } from '@recall/core/conformance'
 import { afterAll, beforeAll } from 'vitest'
-import { type Engine, engines, noLimits, openHub, type TestHub } from './support.ts'
+import { type Engine, engines, noLimits, openHub, type TestHub } from './support/open-hub.ts'
 
 /** How a client reaches a hub. */
 interface Door {

@@ -1,7 +1,7 @@
 import { memories } from '@recall/store-postgres'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { engines, noLimits, openHub, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { engines, noLimits, openHub, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const publicUrl = 'http://localhost'
 const body = {

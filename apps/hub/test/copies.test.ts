@@ -2,9 +2,9 @@ import { agents, memories, memoryLinks } from '@recall/store-postgres'
 import { eq, isNotNull, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { newShortId } from '../src/short-id.ts'
-import { degrees } from './degrees.ts'
-import { engines, lesson, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { degrees } from './support/degrees.ts'
+import { engines, lesson, noLimits, openHub, type TestAgent, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const tags = ['redis', 'pool']
 

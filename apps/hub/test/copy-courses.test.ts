@@ -2,7 +2,7 @@ import { isMemoryError } from '@recall/core'
 import { agents, type Database, memories } from '@recall/store-postgres'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { emptyTables, engines, lesson, noLimits, openHub, type TestAgent } from './support.ts'
+import { emptyTables, engines, lesson, noLimits, openHub, type TestAgent } from './support/open-hub.ts'
 
 const authors = ['ada', 'bob', 'cid', 'newcomer', 'other newcomer']
 const days = 24 * 60 * 60 * 1000

@@ -1,9 +1,9 @@
 import { memories, memoryLinks } from '@recall/store-postgres'
 import { eq, sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { degrees } from './degrees.ts'
-import { engines, noLimits, openHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { degrees } from './support/degrees.ts'
+import { engines, noLimits, openHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const tags = ['angle', 'degree']
 

@@ -12,7 +12,8 @@ import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/
 import { runOnSmallDisk } from '../../../packages/store-postgres/test/small-disk.ts'
 import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { serveHub } from '../src/serve.ts'
-import { openGate } from './gate.ts'
+import { openGate } from './support/gate.ts'
+import { noLimits } from './support/open-hub.ts'
 import {
   canStartPostgres,
   freePort,
@@ -21,9 +22,8 @@ import {
   startPostgres,
   startRedis,
   until,
-} from './processes.ts'
-import { noLimits } from './support.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+} from './support/processes.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 const tags = ['fault', 'test']
 const lesson = (n: number): string =>
@@ -445,7 +445,7 @@ describe.skipIf(!serverUrl)('faults', () => {
 it('a full disk under the embedded database is told, and the hub goes on by itself when there is room', ({
   skip,
 }) => {
-  const ran = runOnSmallDisk(new URL('full-disk-child.ts', import.meta.url), temporaryFolder())
+  const ran = runOnSmallDisk(new URL('support/full-disk-child.ts', import.meta.url), temporaryFolder())
   if ('refused' in ran) skip(`no small disk can be mounted here: ${ran.refused}`)
   else expect(ran.output).toMatch(/^ok /m)
 })

@@ -1,8 +1,8 @@
 import { createMemoryManager, memoryScopes } from '@recall/core'
 import { createPostgresStore, entries, privateNamespaces } from '@recall/store-postgres'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { engines, openHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { engines, openHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 /** Where drizzle prepares each statement. */
 interface Session {

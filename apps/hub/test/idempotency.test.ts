@@ -3,9 +3,9 @@ import { fakeEmbedder } from '@recall/embeddings'
 import { type Database, memories } from '@recall/store-postgres'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { HubSettings } from '../src/config/config.ts'
-import { gate, gated } from './held-statements.ts'
-import { engines, lesson, noLimits, openHub, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { gate, gated } from './support/held-statements.ts'
+import { engines, lesson, noLimits, openHub, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const day = 24 * 60 * 60 * 1000
 /** Five seconds for the provider and six times as many for the database. */

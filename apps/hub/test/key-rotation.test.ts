@@ -1,8 +1,8 @@
 import { MemoryErrorCode } from '@recall/core'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createAuthenticator } from '../src/access/authenticator.ts'
-import { codeOf, engines, noLimits, openHub, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { codeOf, engines, noLimits, openHub, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 describe.each(engines)('another key on %s', (_, open) => {
   const database = useDatabase(open)

@@ -1,8 +1,8 @@
 import { memories } from '@recall/store-postgres'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { gate, gated } from './held-statements.ts'
-import { emptyTables, engines, noLimits, openHub, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { gate, gated } from './support/held-statements.ts'
+import { emptyTables, engines, noLimits, openHub, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const body = (subject: string) => ({
   content: `${subject} failed under load until the ${subject} settings were raised; it then held for days.`,

@@ -2,9 +2,9 @@ import { type Embedder, embedWhole } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
 import { memories, reembed } from '@recall/store-postgres'
 import { describe, expect, it } from 'vitest'
-import { degrees } from './degrees.ts'
-import { engines, lesson, noLimits, openHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { degrees } from './support/degrees.ts'
+import { engines, lesson, noLimits, openHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const tags = ['report', 'incident']
 const source_url = 'https://example.com/1'

@@ -1,8 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { memories } from '@recall/store-postgres'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { engines, noLimits, openHub, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { engines, noLimits, openHub, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const eras = { legacy: 'legacy', modern: { pin: '2026-07-28' } } as const
 const lesson =

@@ -9,10 +9,10 @@ import { maintain } from '../src/commands.ts'
 import { parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
 import { openDependencies } from '../src/open-dependencies.ts'
-import { until } from './processes.ts'
-import { engines, noLimits, openHub, type TestHub } from './support.ts'
-import { temporaryFolder } from './temporary-folder.ts'
-import { useDatabase } from './use-database.ts'
+import { engines, noLimits, openHub, type TestHub } from './support/open-hub.ts'
+import { until } from './support/processes.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const tags = ['pool', 'orders']
 const lesson = (subject: string): string =>

@@ -3,7 +3,7 @@ import { agents, createVectorIndexes, type Database, systemConfig } from '@recal
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { good, lowOfOthers, nearestMemories, own, visible } from '../src/pipelines/nearest.ts'
-import { type Engine, engines } from './support.ts'
+import { type Engine, engines } from './support/open-hub.ts'
 
 const ids = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'] as const
 const [ada, bob] = ids

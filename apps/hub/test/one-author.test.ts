@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { degrees } from './degrees.ts'
-import { engines, noLimits, openHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { degrees } from './support/degrees.ts'
+import { engines, noLimits, openHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 describe.each(engines)('good memories of one author on %s', (_, open) => {
   const database = useDatabase(open)

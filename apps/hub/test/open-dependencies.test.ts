@@ -6,7 +6,7 @@ import { MemoryErrorCode } from '@recall/core'
 import { expect, it, onTestFinished } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
 import { openDatabase, openDependencies } from '../src/open-dependencies.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 it('embeds what many agents ask once', async () => {
   let asked = 0

@@ -8,8 +8,8 @@ import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
 import { examine } from '../src/doctor.ts'
 import { confirmHeartbeat } from '../src/trust/heartbeat.ts'
-import { engines, noLimits, openHub, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { engines, noLimits, openHub, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const tags = ['pool', 'orders']
 const lesson = (subject: string): string =>

@@ -2,8 +2,8 @@ import { memories } from '@recall/store-postgres'
 import { type Query, sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
 import { mostLooks, sessionOf } from '../../../packages/store-postgres/test/support.ts'
-import { engines, noLimits, openHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { engines, noLimits, openHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const count = 2000
 

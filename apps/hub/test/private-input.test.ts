@@ -1,7 +1,7 @@
 import { MemoryErrorCode, parseFilter, shortTermTtl } from '@recall/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as wire from '../src/private/wire.ts'
-import { type Engine, engines, noLimits, openHub, type TestHub } from './support.ts'
+import { type Engine, engines, noLimits, openHub, type TestHub } from './support/open-hub.ts'
 
 const vector = [1, 0]
 const entry = { key: 'k', value: 'the pool leaks' }

@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import { MemoryErrorCode } from '@recall/core'
 import { type Database, privateNamespaces } from '@recall/store-postgres'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { engines, noLimits, openHub, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { engines, noLimits, openHub, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const privateBytes = { working: 1000, 'short-term': 1000, 'long-term': 1000, episodic: 1000 }
 

@@ -2,9 +2,9 @@ import type { Database } from '@recall/store-postgres'
 import type { SQL } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { describe, expect, it } from 'vitest'
-import { gate } from './held-statements.ts'
-import { engines, lesson, noLimits, openHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { gate } from './support/held-statements.ts'
+import { engines, lesson, noLimits, openHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 /** A database whose statements on units of private entries wait. */
 const holdingUnits = (database: Database, hold: () => Promise<void>): Database =>

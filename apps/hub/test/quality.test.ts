@@ -2,8 +2,8 @@ import { citations, memories, memoryLinks } from '@recall/store-postgres'
 import { eq, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { newShortId } from '../src/short-id.ts'
-import { engines, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { engines, noLimits, openHub, type TestAgent, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const day = 24 * 60 * 60 * 1000
 const now = Date.UTC(2026, 0, 1)

@@ -6,10 +6,10 @@ import { createAuthenticator } from '../src/access/authenticator.ts'
 import { parseConfig } from '../src/config/config.ts'
 import type { Hub } from '../src/hub.ts'
 import { quarantineAgent } from '../src/trust/quarantine.ts'
-import { degrees } from './degrees.ts'
-import { isTrustedIn, newcomerFoundBy, savedIn } from './newcomers.ts'
-import { codeOf, engines, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { degrees } from './support/degrees.ts'
+import { isTrustedIn, newcomerFoundBy, savedIn } from './support/newcomers.ts'
+import { codeOf, engines, noLimits, openHub, type TestAgent, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const now = Date.UTC(2026, 0, 1)
 

@@ -2,10 +2,10 @@ import { memories, memoryLinks, rowsOf } from '@recall/store-postgres'
 import { eq, inArray, sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
 import { wordsDigest } from '../src/pipelines/words-digest.ts'
-import { degrees } from './degrees.ts'
-import { gated } from './held-statements.ts'
-import { engines, lesson, noLimits, openHub, type TestAgent } from './support.ts'
-import { tags, useThief } from './use-thief.ts'
+import { degrees } from './support/degrees.ts'
+import { gated } from './support/held-statements.ts'
+import { engines, lesson, noLimits, openHub, type TestAgent } from './support/open-hub.ts'
+import { tags, useThief } from './support/use-thief.ts'
 
 describe.each(engines)('copies of what is put in quarantine, on %s,', (engine, open) => {
   const { database, cast, clock, save, stateOf, decide } = useThief(open)

@@ -1,9 +1,9 @@
 import { memories } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { degrees } from './degrees.ts'
-import { engines, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { degrees } from './support/degrees.ts'
+import { engines, noLimits, openHub, type TestAgent, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const tags = ['angle', 'degree']
 

@@ -1,10 +1,10 @@
 import { agents, memoryLinks } from '@recall/store-postgres'
 import { and, eq, ne } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { degrees } from './degrees.ts'
-import { gate, gated } from './held-statements.ts'
-import { engines, lesson, noLimits, openHub, type TestAgent } from './support.ts'
-import { tags, useThief } from './use-thief.ts'
+import { degrees } from './support/degrees.ts'
+import { gate, gated } from './support/held-statements.ts'
+import { engines, lesson, noLimits, openHub, type TestAgent } from './support/open-hub.ts'
+import { tags, useThief } from './support/use-thief.ts'
 
 describe.each(engines)('copies of what is put in quarantine and restored, on %s,', (_, open) => {
   const { database, cast, clock, save, stateOf, decide } = useThief(open)

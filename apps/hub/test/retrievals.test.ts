@@ -7,8 +7,8 @@ import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
 import type { HubParts, Retrieval } from '../src/hub.ts'
 import { createRetrievalLog } from '../src/pipelines/note-retrievals.ts'
-import { gate, gated } from './held-statements.ts'
-import { type Engine, emptyTables, engines, lesson, noLimits } from './support.ts'
+import { gate, gated } from './support/held-statements.ts'
+import { type Engine, emptyTables, engines, lesson, noLimits } from './support/open-hub.ts'
 
 /** As when others change the same rows in another order. */
 const refusedVouches = [

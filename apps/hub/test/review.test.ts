@@ -2,8 +2,8 @@ import { agents, memories } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { newShortId } from '../src/short-id.ts'
-import { engines, lesson, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { engines, lesson, noLimits, openHub, type TestAgent, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 describe.each(engines)('what administrators look at on %s', (_, open) => {
   const database = useDatabase(open)

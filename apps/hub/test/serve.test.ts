@@ -4,8 +4,8 @@ import { connectHub, registerAgent } from '@recall/client'
 import { expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
 import { type ListeningHub, serveHub } from '../src/serve.ts'
-import { beginRegistration } from './half-sent.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { beginRegistration } from './support/half-sent.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 it('listens, knows where a caller comes from, and closes in good order', async () => {
   const config = parseConfig({

@@ -1,7 +1,7 @@
 import { fakeEmbedder } from '@recall/embeddings'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type SpamFigures, simulateSpam } from './spam-simulation.ts'
-import { type Engine, engines, openHub } from './support.ts'
+import { type Engine, engines, openHub } from './support/open-hub.ts'
+import { type SpamFigures, simulateSpam } from './support/spam-simulation.ts'
 
 /** A short form; `pnpm bench spam` runs it in full. */
 const sizes = {

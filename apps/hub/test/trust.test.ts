@@ -4,9 +4,9 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
 import type { HubParts } from '../src/hub.ts'
 import { promoteAuthors } from '../src/trust/promotion.ts'
-import { isTrustedIn, newcomerFoundBy, savedIn } from './newcomers.ts'
-import { engines, lesson, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { isTrustedIn, newcomerFoundBy, savedIn } from './support/newcomers.ts'
+import { engines, lesson, noLimits, openHub, type TestAgent, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 

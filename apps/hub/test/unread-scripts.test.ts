@@ -2,8 +2,8 @@ import type { Embedder } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
 import { memories } from '@recall/store-postgres'
 import { describe, expect, it } from 'vitest'
-import { engines, noLimits, openHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { engines, noLimits, openHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const tags = ['postgres', 'pool']
 

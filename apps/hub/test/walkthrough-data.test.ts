@@ -1,7 +1,7 @@
 import { createVectorIndexes, type Database, rowsOf } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Engine, emptyTables, engines } from './support.ts'
+import { type Engine, emptyTables, engines } from './support/open-hub.ts'
 
 /** What a table has, in the words of Postgres. */
 async function tableOf(database: Database, name: string) {

@@ -3,9 +3,9 @@ import { MemoryErrorCode } from '@recall/core'
 import { memories, retrievalEvents, systemConfig } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { degrees } from './degrees.ts'
-import { codeOf, engines, lesson, noLimits, openHub, routesOf, type TestHub } from './support.ts'
-import { useDatabase } from './use-database.ts'
+import { degrees } from './support/degrees.ts'
+import { codeOf, engines, lesson, noLimits, openHub, routesOf, type TestHub } from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const day = 24 * 60 * 60 * 1000
 const tags = ['redis', 'rate-limit']

@@ -9,7 +9,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
-import { degrees } from './degrees.ts'
+import { degrees } from './support/degrees.ts'
 import {
   codeOf,
   engines,
@@ -19,8 +19,8 @@ import {
   routesOf,
   type TestAgent,
   type TestHub,
-} from './support.ts'
-import { useDatabase } from './use-database.ts'
+} from './support/open-hub.ts'
+import { useDatabase } from './support/use-database.ts'
 
 const tags = ['redis', 'rate-limit']
 

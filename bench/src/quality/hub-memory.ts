@@ -1,7 +1,7 @@
 import { connectHub, registerAgent } from '@recall/client'
 import type { MemoryManager, MemoryManagerOptions } from '@recall/core'
 import { openPglite } from '@recall/store-postgres/pglite'
-import { noLimits, openHub } from '../../../apps/hub/test/support.ts'
+import { noLimits, openHub } from '../../../apps/hub/test/support/open-hub.ts'
 
 /** An agent's own memory in a hub that runs in this process, on an embedded database: everything but the socket. */
 export async function openHubMemory(options: Omit<MemoryManagerOptions, 'stores'>): Promise<MemoryManager> {

@@ -1,13 +1,13 @@
 import { fakeEmbedder } from '@recall/embeddings'
 import { workerEmbedder } from '@recall/embeddings/local'
 import { createVectorIndexes } from '@recall/store-postgres'
+import { openHub } from '../../../apps/hub/test/support/open-hub.ts'
 import {
   type SpamFigures,
   type SpamSizes,
   simulateSpam,
   spamKinds,
-} from '../../../apps/hub/test/spam-simulation.ts'
-import { openHub } from '../../../apps/hub/test/support.ts'
+} from '../../../apps/hub/test/support/spam-simulation.ts'
 import { withDatabase } from '../postgres-database.ts'
 import { factLines, type Row, rowTable } from '../report.ts'
 

@@ -1,4 +1,4 @@
-import { until } from '../../../apps/hub/test/processes.ts'
+import { until } from '../../../apps/hub/test/support/processes.ts'
 import { seededRandom } from '../../../packages/store-file/test/random.ts'
 import { serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import type { Attack } from '../attack.ts'

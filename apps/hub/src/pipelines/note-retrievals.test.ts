@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { gate } from '../../test/held-statements.ts'
+import { gate } from '../../test/support/held-statements.ts'
 import type { HubParts, Retrieval } from '../hub.ts'
 import { createRetrievalLog } from './note-retrievals.ts'
 

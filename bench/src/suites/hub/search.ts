@@ -1,6 +1,6 @@
 import type { OpenDatabase } from '@recall/store-postgres/postgres'
 import postgres, { type Sql } from 'postgres'
-import { nearestInMemories } from '../../../../apps/hub/test/nearest-of-agent.ts'
+import { nearestInMemories } from '../../../../apps/hub/test/support/nearest-of-agent.ts'
 import { clusteredVector, dimensions } from '../../clustered-vectors.ts'
 import { type Burst, burst, createCaller, type Served, serveInChild } from '../../load.ts'
 import type { Row } from '../../report.ts'

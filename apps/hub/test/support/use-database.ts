@@ -1,6 +1,6 @@
 import type { Database } from '@recall/store-postgres'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import { type Engine, emptyTables } from './support.ts'
+import { type Engine, emptyTables } from './open-hub.ts'
 
 /** The database of a group of tests: opened before the first of them, empty before each. */
 export function useDatabase(open: () => Promise<Engine>): () => Database {

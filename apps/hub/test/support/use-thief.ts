@@ -1,7 +1,7 @@
 import { memories } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import { beforeEach, expect } from 'vitest'
-import { type Engine, lesson, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
+import { type Engine, lesson, noLimits, openHub, type TestAgent, type TestHub } from './open-hub.ts'
 import { useDatabase } from './use-database.ts'
 
 export const tags = ['redis', 'pool']

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
 import type { Embedder } from '@recall/core'
 import { openPostgres } from '@recall/store-postgres/postgres'
-import { parseConfig } from '../src/config/config.ts'
-import { createHub } from '../src/create-hub.ts'
-import { noLimits } from './support.ts'
+import { parseConfig } from '../../src/config/config.ts'
+import { createHub } from '../../src/create-hub.ts'
+import { noLimits } from './open-hub.ts'
 
 /** A hub that listens, without limits, with an embedder of the caller's: what load is put on. */
 export async function serveForLoad(url: string, embedder: Embedder, connections: number): Promise<number> {

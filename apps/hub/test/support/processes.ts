@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 /** What follows `node` to run the hub as it is written. */
 export const fromSources = ['--import', 'tsx', '-C', '@recall/source', main]
 

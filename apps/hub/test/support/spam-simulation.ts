@@ -1,5 +1,5 @@
 import { agents as agentsTable } from '@recall/store-postgres'
-import type { TestAgent, TestHub } from './support.ts'
+import type { TestAgent, TestHub } from './open-hub.ts'
 
 /** How large the attack is, and what it meets. */
 export interface SpamSizes {

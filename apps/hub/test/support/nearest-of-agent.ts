@@ -1,6 +1,6 @@
 import { type Database, systemConfig } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
-import { type Among, nearestMemories, own } from '../src/pipelines/nearest.ts'
+import { type Among, nearestMemories, own } from '../../src/pipelines/nearest.ts'
 
 const ofAgent: Among[] = [
   { where: sql`m.quality = 0 and ${own}`, index: 'good_memories' },

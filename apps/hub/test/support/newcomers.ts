@@ -1,7 +1,7 @@
 import { agents, memories } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import { expect } from 'vitest'
-import type { TestAgent, TestHub } from './support.ts'
+import type { TestAgent, TestHub } from './open-hub.ts'
 
 export async function isTrustedIn(hub: TestHub, { id }: TestAgent): Promise<boolean> {
   const [row] = await hub.database.select().from(agents).where(eq(agents.id, id))
