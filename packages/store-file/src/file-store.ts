@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Address, Embedder, Entry, MemoryScope, MemoryStore, Place, Selection } from '@recall/core'
 import { type RankWeights, rankWeights } from '@recall/core/ranking'
 import { asRead } from '@recall/core/stores'
+import { createAccess } from './access.ts'
 import { createColdStore } from './cold/cold-store.ts'
 import { requireValue } from './documents/note.ts'
 import { createAccessLog } from './entries/access-log.ts'
@@ -10,8 +11,7 @@ import { createEntryWriter } from './entries/entry-writer.ts'
 import { createErasures } from './erasures.ts'
 import { type FileSystem, statusOf } from './files/file-system.ts'
 import { refuseLinks, shownPath } from './files/paths.ts'
-import { finishJournal, journalPath } from './files/transaction.ts'
-import { type Layout, placesOf } from './layout/layout.ts'
+import type { Layout } from './layout/layout.ts'
 import { specialPlace } from './layout/placement.ts'
 import { mayHold } from './layout/sources.ts'
 import { createLock } from './lock.ts'
@@ -96,8 +96,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   refuseLinks(fileSystem, root, internal)
   const accessLog = createAccessLog(fileSystem, openDatabase, internal, onNotice)
   const lock = createLock(fileSystem, openDatabase, internal, options.lockTimeoutMs)
-  const { assertPresent, prepareFolder } = createPresence(fileSystem, root, layout)
-
+  const presence = createPresence(fileSystem, root, layout)
   const index = createMemoryIndex({
     fileSystem,
     root,
@@ -105,46 +104,15 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     openDatabase,
     onNotice,
     slidExpiry: accessLog.slidExpiry,
-    exclusively: (section) => lock.hold(section),
-    assertPresent,
+    exclusively: lock.hold,
+    assertPresent: presence.assertPresent,
   })
+  const access = createAccess({ root, layout, fileSystem, internal, lock, presence, index })
+  const { recover, exclusively, assertPresent } = access
   const files = createEntryFiles({ root, layout, fileSystem, index, accessLog })
   const { notePath, readEntry, toEntry } = files
 
-  /** Finishes what a dead process began, before anything else is written. */
-  const recover = (): void => {
-    if (!fileSystem.existsSync(journalPath(internal))) return
-    lock.hold(() => {
-      const done = finishJournal(fileSystem, root, internal, placesOf(layout))
-      for (const path of done) {
-        index.changing(path)
-        index.changed(path)
-      }
-    })
-  }
-
-  const exclusively = <T>(section: () => T): T => {
-    assertPresent()
-    return lock.hold(() => {
-      recover()
-      return section()
-    })
-  }
-
-  const writer = createEntryWriter({
-    root,
-    layout,
-    fileSystem,
-    internal,
-    index,
-    accessLog,
-    files,
-    recover,
-    hold: lock.hold,
-    exclusively,
-    assertPresent,
-    prepareFolder,
-  })
+  const writer = createEntryWriter({ root, layout, fileSystem, internal, index, accessLog, files, access })
 
   const getEntry = (address: Address, now: number): Entry | null => {
     recover()
@@ -181,7 +149,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     index,
     onNotice,
     embedder: options.embedder,
-    exclusively: (section) => lock.hold(section),
+    exclusively: lock.hold,
     unitTexts: unitTextsOf(createRowReader),
   })
   const { vectors } = memoryVectors
@@ -193,8 +161,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     accessLog,
     files,
     onNotice,
-    recover,
-    assertPresent,
+    access,
     createRowReader,
     vectors: memoryVectors,
     weights: { ...rankWeights, ...options.ranking },
@@ -246,7 +213,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     exclusively,
     withoutCounting: accessLog.withoutCounting,
     cold: createColdStore(
-      { fileSystem, root, folder: layout.cold, exclusively, assertPresent },
+      { fileSystem, root, folder: layout.cold, access },
       {
         olderThan: (place, before) => selectAll({ ...place, updatedBefore: before }, 'archive'),
         get: getEntry,

@@ -30,6 +30,17 @@ const notedForMs = 1000
 /** So long a process may go on like that before it lets others go first: to change places takes time, too. */
 const sliceMs = 5
 
+export interface Lock {
+  /**
+   * Runs a section while no other process holds the lock. A section within one runs at once.
+   *
+   * @throws MemoryError TIMEOUT, naming the holder, when another process does not let go; WRITE_FAILED when
+   * the lock cannot be kept, as in a folder that may not be written
+   */
+  hold<T>(section: () => T): T
+  close(): void
+}
+
 /**
  * One lock for all processes that write to a memory. It is an exclusive transaction on a SQLite file that holds
  * nothing, so the operating system itself releases it when its holder dies, and nothing can steal it from a living
@@ -41,7 +52,7 @@ export function createLock(
   openDatabase: OpenDatabase,
   folder: string,
   timeoutMs: number = lockTimeoutMs,
-) {
+): Lock {
   const path = join(folder, lockName)
   const lock = createLockFile(fileSystem, openDatabase, path)
   const turn = createLockFile(fileSystem, openDatabase, join(folder, turnName))
@@ -116,10 +127,6 @@ export function createLock(
     )
 
   return {
-    /**
-     * @throws MemoryError TIMEOUT, naming the holder, when another process does not let go; WRITE_FAILED when
-     * the lock cannot be kept, as in a folder that may not be written
-     */
     hold<T>(section: () => T): T {
       if (held) return section()
       writing(path, acquire)

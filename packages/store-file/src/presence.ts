@@ -7,17 +7,27 @@ import { isInside } from './files/paths.ts'
 import type { Layout } from './layout/layout.ts'
 import { missingRoot } from './search-index/memory-index.ts'
 
-/** Watches whether a memory is still where it was opened: its disk may go, and another be mounted there. */
-export function createPresence(fileSystem: FileSystem, root: string, layout: Layout) {
-  const memory = join(root, layout.memory)
-  const memoryDevice = (): number | undefined => statusOf(fileSystem, memory)?.dev
-  let device = memoryDevice()
-
+export interface Presence {
   /**
    * A missing file proves nothing while the whole memory is missing.
    *
    * @throws MemoryError UNAVAILABLE when the memory is away
    */
+  assertPresent(): void
+  /**
+   * Makes a folder where it is missing.
+   *
+   * @throws MemoryError FORBIDDEN when a link leads there out of the root
+   */
+  prepareFolder(folder: string): void
+}
+
+/** Watches whether a memory is still where it was opened: its disk may go, and another be mounted there. */
+export function createPresence(fileSystem: FileSystem, root: string, layout: Layout): Presence {
+  const memory = join(root, layout.memory)
+  const memoryDevice = (): number | undefined => statusOf(fileSystem, memory)?.dev
+  let device = memoryDevice()
+
   const assertPresent = (): void => {
     const now = memoryDevice()
     if (now !== device && device !== undefined)
@@ -26,11 +36,6 @@ export function createPresence(fileSystem: FileSystem, root: string, layout: Lay
     device = now
   }
 
-  /**
-   * Makes a folder where it is missing.
-   *
-   * @throws MemoryError FORBIDDEN when a link leads there out of the root
-   */
   const prepareFolder = (folder: string): void => {
     assertPresent()
     if (isInside(fileSystem, root, folder)) return

@@ -21,6 +21,7 @@ import { equalJson } from '@recall/core/json'
 import { orAbsent, writing } from '@recall/core/process'
 import { isExpired } from '@recall/core/stores'
 import * as z from 'zod/mini'
+import type { MemoryAccess } from '../access.ts'
 import { anyJson } from '../documents/any-json.ts'
 import { removeFile, replaceFile, sweepLeftovers } from '../files/atomic-write.ts'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
@@ -35,8 +36,7 @@ export interface ColdFilesOptions {
   root: string
   /** Relative to the root, with `/`. */
   folder: string
-  /** Runs a section under the memory's lock. */
-  exclusively: <T>(section: () => T) => T
+  access: MemoryAccess
 }
 
 const timestamp = z.number()
@@ -62,7 +62,8 @@ const entrySchema = z.object({
 export const parsePacked = (bytes: Uint8Array): Entry => entrySchema.parse(unpack(bytes)) as Entry
 
 /** The operations of a cold store, synchronous except for search. Files are read on demand, and nothing is cached. */
-export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdFilesOptions) {
+export function createColdFiles({ fileSystem, root, folder, access }: ColdFilesOptions) {
+  const { exclusively } = access
   const folderOf = ({ namespace, scope }: Place): string => {
     const own = namespace === defaultNamespace ? '' : `namespaces/${fileStem(namespace)}/`
     return fromShown(root, `${folder}/${own}${scope}`)

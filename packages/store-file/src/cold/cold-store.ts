@@ -2,24 +2,19 @@ import type { ColdStore } from '@recall/core'
 import type { ColdFilesOptions } from './cold-files.ts'
 import type { CurrentFiles } from './moves.ts'
 
-export interface ColdStoreOptions extends ColdFilesOptions {
-  /** @throws MemoryError UNAVAILABLE when the memory is away */
-  assertPresent(): void
-}
-
 /** Archived entries as compressed files, one each. Loaded when it is first used: most processes never do. */
-export function createColdStore(options: ColdStoreOptions, current: CurrentFiles): ColdStore {
+export function createColdStore(options: ColdFilesOptions, current: CurrentFiles): ColdStore {
   const open = async () => {
     const [{ createColdFiles }, { createMoves }] = await Promise.all([
       import('./cold-files.ts'),
       import('./moves.ts'),
     ])
     const files = createColdFiles(options)
-    return { ...files, ...createMoves(current, files, options.exclusively) }
+    return { ...files, ...createMoves(current, files, options.access) }
   }
   let opened: ReturnType<typeof open> | undefined
   const load = async (): ReturnType<typeof open> => {
-    options.assertPresent()
+    options.access.assertPresent()
     opened ??= open()
     return opened
   }

@@ -9,6 +9,7 @@ import {
 } from '@recall/core'
 import { equalJson } from '@recall/core/json'
 import { asRestored, writtenSinceArchived } from '@recall/core/stores'
+import type { MemoryAccess } from '../access.ts'
 import { placementOf } from '../layout/placement.ts'
 import type { ColdFiles } from './cold-files.ts'
 
@@ -28,7 +29,7 @@ export interface CurrentFiles {
  * Moves entries to the archive and back, each under the lock of the memory. People take no lock: so the copy is
  * made first, and goes again when the original was touched in between.
  */
-export function createMoves(current: CurrentFiles, cold: ColdFiles, exclusively: <T>(section: () => T) => T) {
+export function createMoves(current: CurrentFiles, cold: ColdFiles, { exclusively }: MemoryAccess) {
   /** The file decides, not the index. */
   const readOld = (address: Address, before: number, now: number): Entry | null => {
     const entry = current.get(address, now)

@@ -10,6 +10,7 @@ import {
 } from '@recall/core'
 import { alreadyExists, changedUnderneath } from '@recall/core/stores'
 import { compareCodePoints } from '@recall/core/text'
+import type { MemoryAccess } from '../access.ts'
 import { printNote } from '../documents/note.ts'
 import { createFile, removeFile, removeFiles, replaceFile } from '../files/atomic-write.ts'
 import { isUnchanged, stampAt } from '../files/file-stamp.ts'
@@ -34,16 +35,7 @@ export interface EntryWriterOptions {
   index: MemoryIndex
   accessLog: AccessLog
   files: EntryFiles
-  /** Finishes what a dead process began. */
-  recover(): void
-  /** Runs a section that no other process runs at the same time. */
-  hold: <T>(section: () => T) => T
-  /** The same, after it has looked whether the memory is there and finished what a dead process began. */
-  exclusively: <T>(section: () => T) => T
-  /** @throws MemoryError UNAVAILABLE when the memory is away */
-  assertPresent(): void
-  /** Makes a folder where it is missing. @throws MemoryError FORBIDDEN when a link leads there out of the root */
-  prepareFolder(folder: string): void
+  access: MemoryAccess
 }
 
 /** Attempts to write a shared file that somebody keeps editing at the same moment. */
@@ -52,7 +44,7 @@ const attempts = 5
 /** Writes entries to their files and removes them, and tells the index and the access log. */
 export function createEntryWriter(options: EntryWriterOptions) {
   const { root, layout, fileSystem, internal, index, accessLog, files } = options
-  const { recover, hold, exclusively, assertPresent, prepareFolder } = options
+  const { recover, hold, exclusively, assertPresent, prepareFolder } = options.access
   const { notePath, readNote, toEntry, refuseForeignFile } = files
   const { planPut, planRemove, isSelected, assertExpected } = createPlanner({ layout, index, files })
 

@@ -19,6 +19,7 @@ import {
   tellingShare,
   withinMatch,
 } from '@recall/core/ranking'
+import type { MemoryAccess } from '../access.ts'
 import type { AccessLog } from '../entries/access-log.ts'
 import type { EntryFiles } from '../entries/entry-files.ts'
 import { neverRead, sameStamp, stampOf } from '../files/file-stamp.ts'
@@ -64,16 +65,13 @@ export interface FileSearchOptions {
   createRowReader: CreateRowReader
   onNotice: (text: string) => void
   weights: RankWeights
-  /** Finishes what a dead process began. */
-  recover(): void
-  /** @throws MemoryError UNAVAILABLE when the memory is away */
-  assertPresent(): void
+  access: MemoryAccess
 }
 
 /** Searches the files: hits on the index, verified by the files, with the passages that match. */
 export function createFileSearch(options: FileSearchOptions) {
   const { root, layout, fileSystem, index, accessLog, files, createRowReader, weights, onNotice } = options
-  const { recover, assertPresent } = options
+  const { recover, assertPresent } = options.access
   const { pathOf, toEntry } = files
   const { vectors, embedRecent } = options.vectors
   const passages = createPassageReader(fileSystem, root)

@@ -1,0 +1,52 @@
+import type { FileSystem } from './files/file-system.ts'
+import { finishJournal, journalPath } from './files/transaction.ts'
+import { type Layout, placesOf } from './layout/layout.ts'
+import type { Lock } from './lock.ts'
+import type { Presence } from './presence.ts'
+import type { MemoryIndex } from './search-index/memory-index.ts'
+
+/** What stands before every use of a memory's files: that they are there and whole, and one process writes at a time. */
+export interface MemoryAccess extends Presence {
+  /** Finishes what a dead process began. */
+  recover(): void
+  /** Runs a section that no other process runs at the same time. */
+  hold<T>(section: () => T): T
+  /** The same, after it has looked whether the memory is there and finished what a dead process began. */
+  exclusively<T>(section: () => T): T
+}
+
+interface AccessOptions {
+  root: string
+  layout: Layout
+  fileSystem: FileSystem
+  /** Folder of the journal. */
+  internal: string
+  lock: Lock
+  presence: Presence
+  index: MemoryIndex
+}
+
+export function createAccess(options: AccessOptions): MemoryAccess {
+  const { root, layout, fileSystem, internal, lock, presence, index } = options
+  const recover = (): void => {
+    if (!fileSystem.existsSync(journalPath(internal))) return
+    lock.hold(() => {
+      for (const path of finishJournal(fileSystem, root, internal, placesOf(layout))) {
+        index.changing(path)
+        index.changed(path)
+      }
+    })
+  }
+  return {
+    ...presence,
+    recover,
+    hold: lock.hold,
+    exclusively(section) {
+      presence.assertPresent()
+      return lock.hold(() => {
+        recover()
+        return section()
+      })
+    },
+  }
+}
