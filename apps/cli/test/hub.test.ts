@@ -147,6 +147,21 @@ describe('recall hub', () => {
     })
   })
 
+  it('replaces a key once more when that is asked for twice at once, and never with one that is void', async () => {
+    const ada = await agent('twice')
+    const asked: string[] = []
+    const answer = globalThis.fetch
+    vi.stubGlobal('fetch', (request: Request) => {
+      asked.push(new URL(request.url).pathname.split('/').slice(3).join('/'))
+      return answer(request)
+    })
+    onTestFinished(() => void vi.stubGlobal('fetch', answer))
+    const rotations = [1, 2, 3].map(() => ada.run('hub', 'rotate-key'))
+    expect((await Promise.all(rotations)).map(({ code }) => code)).toEqual([0, 0, 0])
+    expect(asked).toEqual(Array(3).fill(['agents/me/rotate-key', 'agents/me']).flat())
+    expect((await ada.run('hub', 'whoami')).code).toBe(0)
+  })
+
   it('writes a new key behind a link', async () => {
     const ada = await agent('ada')
     const path = keyFileOf(ada)

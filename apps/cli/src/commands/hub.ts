@@ -2,6 +2,7 @@ import { connectHub, type FoundMemory, type HubClient, registerAgent } from '@re
 import { type JsonObject, redactJson } from '@recall/core'
 import { describeSaved } from '../describe-saved.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
+import { withKeyLocked } from '../hosts/lock-files.ts'
 import {
   type FoundAccess,
   findHubAccess,
@@ -177,9 +178,14 @@ async function rotateKey({ io, hub, access, print }: Call): Promise<undefined> {
     print({ url, apiKey }, () => printable(`${apiKey}\n`))
     return
   }
-  const renewed = connectHub(await keeping(io, keyFile, async () => ({ url, apiKey: await hub.rotateKey() })))
-  // The first use of the new key ends the old one.
-  await renewed.whoami().finally(() => renewed.close())
+  await withKeyLocked(keyFile, async () => {
+    // Another process may have replaced it meanwhile.
+    const present = connectHub({ url, apiKey: readKeyFile(keyFile)?.apiKey ?? access.apiKey })
+    const ask = async (): Promise<HubAccess> => ({ url, apiKey: await present.rotateKey() })
+    const renewed = connectHub(await keeping(io, keyFile, ask).finally(() => present.close()))
+    // The first use of the new key ends the old one.
+    await renewed.whoami().finally(() => renewed.close())
+  })
   print({ url, keyFile }, () => `The new key is in ${keyFile}\n`)
 }
 

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import {
   createFolder,
@@ -26,6 +27,8 @@ const longestSessionMs = 10 * 60_000
 const longestNoteMs = 5000
 /** Settings of all hosts are written in a second. */
 const longestWiringMs = 60_000
+/** A key is replaced by two requests, which are sent again where their answers are lost. */
+const longestRotationMs = 5 * 60_000
 /** Longest that a hook waits for other hooks: hosts give some only 1.5 seconds. */
 const mostWaitMs = 500
 /** Time that a process has to write its identity into the lock it has just created. */
@@ -84,16 +87,43 @@ export function withReceiptsLocked<T>(state: string, section: () => T, waitMs = 
   return whileHeld(lock, section, 'recall is just being wired into agents, or taken out of them')
 }
 
-function whileHeld<T>(lock: LockFile | undefined, section: () => T, other: string): T {
-  if (!lock) {
-    throw new MemoryError(`${other}: run the same again when that is done`, MemoryErrorCode.UNAVAILABLE)
+/**
+ * Runs a section that replaces the key in a file while no other process does: of two keys that a hub gives at once only
+ * the later one counts.
+ *
+ * @throws MemoryError UNAVAILABLE when one goes on for too long
+ */
+export async function withKeyLocked<T>(
+  keyFile: string,
+  section: () => Promise<T>,
+  waitMs = 30_000,
+): Promise<T> {
+  const take = () => takeLockFile(`${keyFile}.lock`, longestRotationMs)
+  const deadline = performance.now() + waitMs
+  let lock = take()
+  while (!lock && performance.now() < deadline) {
+    await wait(10)
+    lock = take()
   }
+  if (!lock) throw isBusy(`the key in ${keyFile} is just being replaced`)
+  try {
+    return await section()
+  } finally {
+    lock.release()
+  }
+}
+
+function whileHeld<T>(lock: LockFile | undefined, section: () => T, other: string): T {
+  if (!lock) throw isBusy(other)
   try {
     return section()
   } finally {
     lock.release()
   }
 }
+
+const isBusy = (other: string): MemoryError =>
+  new MemoryError(`${other}: run the same again when that is done`, MemoryErrorCode.UNAVAILABLE)
 
 function takeWithin(waitMs: number, pauseMs: number, take: () => LockFile | undefined): LockFile | undefined {
   const deadline = performance.now() + waitMs
