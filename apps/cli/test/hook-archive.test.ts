@@ -49,6 +49,32 @@ describe('archiving by hooks', () => {
     )
   })
 
+  it('leaves the rest of a session that takes longer than a start may to a process of its own', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const turns = Array.from(
+      { length: 6000 },
+      (_, i) => ({ role: 'user', text: `The tapir of row ${i}.` }) as const,
+    )
+    const transcript = writeSession(shell.root, 's1', [...turns, { role: 'user', text: 'The last okapi.' }])
+    const hook = (session_id: string, transcript_path: string, hook_event_name: string, name: string) =>
+      shell.withInput(event({ session_id, transcript_path, hook_event_name })).run('hook', name)
+    await hook('s1', transcript, 'SessionEnd', 'session-end')
+    shell.detached.length = 0
+    let passed = 0
+    const time = vi.spyOn(performance, 'now').mockImplementation(() => passed++)
+    const started = await hook('s2', join(shell.root, 's2.jsonl'), 'SessionStart', 'session-start')
+    time.mockRestore()
+    expect(started).toMatchObject({ code: 0, err: '' })
+    expect(started.out).not.toContain('s1')
+    expect(passed).toBeLessThan(6000)
+    expect(shell.detached).toHaveLength(1)
+    for (const argv of shell.detached) await shell.run(...argv)
+    expect((await shell.run('search', 'okapi')).code).toBe(0)
+    const { out } = await hook('s3', join(shell.root, 's3.jsonl'), 'SessionStart', 'session-start')
+    expect(out).toContain('Session s1')
+  })
+
   /** A shell whose model answers once it has called `asked`. */
   const shellWithModel = async (asked: () => unknown) => {
     const server = createServer(async (_, response) => {

@@ -15,6 +15,7 @@ import {
 } from '../hosts/host-sessions.ts'
 import { type LockFile, takeArchivingLock, withNotesLocked } from '../hosts/lock-files.ts'
 import { createRevisionReader } from '../hosts/session-revisions.ts'
+import { OutOfTime } from '../imports/archiver.ts'
 import { languageModel } from '../memory/language-model.ts'
 import { withStore } from '../memory/with-store.ts'
 import type { Io } from '../terminal/io.ts'
@@ -57,7 +58,8 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
     const lockTimeout = isHurried ? { lockTimeoutMs: hurriedLockMs } : {}
     try {
       await withStore(io, { root: place.root, layout: place.layout.name, ...lockTimeout }, async (store) => {
-        const run = { budgetMs, lm: isHurried ? undefined : model, isProvisional, lock }
+        const until = isHurried ? deadline : Number.POSITIVE_INFINITY
+        const run = { until, lm: isHurried ? undefined : model, isProvisional, lock }
         for (const session of await archiveAll(io, place, store, pending(), run)) tried.add(eventOf(session))
         if (!isHurried) await removeExpired(io, store)
       })
@@ -77,7 +79,8 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
 const eventOf = ({ sessionId, at }: HostSession): string => `${sessionId} ${at}`
 
 interface ArchiveRun {
-  budgetMs: number | undefined
+  /** When to leave the rest to another process, on the clock of `performance`. */
+  until: number
   lm: LmProvider | undefined
   /** Whether all of it is to be done again, with the model. */
   isProvisional: boolean
@@ -93,23 +96,30 @@ async function archiveAll(
   place: MemoryPlace,
   store: FileStore,
   sessions: readonly HostSession[],
-  { budgetMs, lm, isProvisional, lock }: ArchiveRun,
+  { until, lm, isProvisional, lock }: ArchiveRun,
 ): Promise<HostSession[]> {
   const memory = createMemoryManager({ stores: store, clock: io.now })
   const tried: HostSession[] = []
-  const deadline = budgetMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + budgetMs
   const waitForQuiet = createQuietWait(io)
   const revisionOf = createRevisionReader(sessions)
   for (const session of sessions.toSorted(newFirst)) {
-    if (performance.now() > deadline) break
+    if (performance.now() > until) break
     lock.renew()
     // A starting session cannot wait for another one's last lines; they are archived later.
-    if (budgetMs === undefined) await waitForQuiet(session.transcript)
-    const outcome = await archiveHostSession(memory, store, session, await revisionOf(session.transcript), lm)
+    if (until === Number.POSITIVE_INFINITY) await waitForQuiet(session.transcript)
+    const revision = await revisionOf(session.transcript)
+    const archiving = archiveHostSession(memory, store, session, revision, { lm, until })
+    const outcome = await archiving.catch(unlessOutOfTime)
+    if (outcome === null) break
     if (outcome.problem || session.state === 'open') tried.push(session)
     if (outcome.problem || !isProvisional) settle(place, session, outcome)
   }
   return tried
+}
+
+function unlessOutOfTime(error: unknown): null {
+  if (error instanceof OutOfTime) return null
+  throw error
 }
 
 /** Sessions that were never archived come first, those of the oldest events before the others. */

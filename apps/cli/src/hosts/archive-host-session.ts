@@ -22,24 +22,31 @@ export interface ArchivedHostSession extends Pick<HostSession, 'saved' | 'proble
   stored: NonNullable<HostSession['summaries']>
 }
 
+interface Archiving {
+  lm: LmProvider | undefined
+  until: number
+}
+
 /**
  * Stores what a session has to archive. What keeps it from that, if anything, is told as its problem.
  *
  * @param known what the session is at, where its transcript is a database that others share
+ * @param until when to give up, on the clock of `performance`
+ * @throws OutOfTime then
  */
 export async function archiveHostSession(
   memory: MemoryManager,
   store: FileStore,
   session: HostSession,
   known: Revision | undefined,
-  lm: LmProvider | undefined,
+  { lm, until }: Archiving,
 ): Promise<ArchivedHostSession> {
   const { seen, revision } = known ?? { seen: stampOf(session.transcript), revision: undefined }
   const outcome: ArchivedHostSession = { seen, revision, saved: session.saved, stored: [] }
   try {
     await rememberSummaries(memory, store, session)
     outcome.stored = session.summaries ?? []
-    outcome.saved = await archiveNews(memory, store, session, outcome, lm)
+    outcome.saved = await archiveNews(memory, store, session, outcome, { lm, until })
   } catch (error) {
     if (!isMemoryError(error)) throw error
     outcome.problem = problemOf(session, error)
@@ -53,13 +60,13 @@ async function archiveNews(
   store: FileStore,
   session: HostSession,
   { seen, revision }: Pick<ArchivedHostSession, 'seen' | 'revision'>,
-  lm: LmProvider | undefined,
+  archiving: Archiving,
 ): Promise<HostSession['saved']> {
   const source = session.state === 'checkpoint' ? 'checkpoint' : 'session'
   const isPromoted = session.saved === 'checkpoint' && source === 'session'
   const isUnchanged = revision === undefined ? seen === session.done : revision === session.revision
   if (seen !== null && (!isUnchanged || isPromoted)) {
-    await archiveTranscripts(memory, store, session, source, lm)
+    await archiveTranscripts(memory, store, session, source, archiving)
     return source
   }
   if (seen === null && isPromoted) {
@@ -93,9 +100,9 @@ async function archiveTranscripts(
   store: FileStore,
   session: HostSession,
   source: 'session' | 'checkpoint',
-  lm: LmProvider | undefined,
+  archiving: Archiving,
 ): Promise<void> {
-  const archiver = await createArchiver(memory, store, source, { lm, resummarize: true })
+  const archiver = await createArchiver(memory, store, source, { ...archiving, resummarize: true })
   const [own, ...helpers] = await listSessionTranscripts(session.transcript)
   if (own !== undefined) await archiver(own)
   let problem: MemoryError | undefined

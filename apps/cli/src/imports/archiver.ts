@@ -8,6 +8,7 @@ import {
   MemoryError,
   MemoryErrorCode,
   type MemoryManager,
+  type Message,
   redactText,
   sessionSummaryKey,
 } from '@recall/core'
@@ -26,14 +27,16 @@ export type ArchiveResult = ArchiveOutcome & { path: string; title?: string; ski
  * the entry in the window was forgotten does not enter it again.
  *
  * @param options.journal one that the caller saves; without it each change is saved at once
+ * @param options.until when to give up, on the clock of `performance`. Default: never
+ * @throws OutOfTime then; the parts that are archived by then stay
  */
 export async function createArchiver(
   memory: MemoryManager,
   store: FileStore,
   source: 'session' | 'checkpoint',
-  options: { lm: LanguageModel | undefined; resummarize?: boolean; journal?: ImportJournal },
+  options: { lm: LanguageModel | undefined; resummarize?: boolean; journal?: ImportJournal; until?: number },
 ): Promise<(path: string) => Promise<ArchiveResult>> {
-  const { lm, resummarize = false, journal = openJournal(store) } = options
+  const { lm, resummarize = false, journal = openJournal(store), until = Number.POSITIVE_INFINITY } = options
   const { config } = readConfig(defaultFileSystem, store.root, store.layout)
   const isForgotten = readForgotten(store)
   return async (path) => {
@@ -70,7 +73,9 @@ export async function createArchiver(
     await renewMessageIds(memory, conversation.sessionId, () => openSession(path))
     // The address of a session in a database is the path of the file, a mark and the session's id.
     const changed = (await stat(splitAddress(path)?.file ?? path)).mtimeMs
-    const outcome = await save(askedFirst(memory, refuseForgotten), conversation, {
+    const { messages } = conversation
+    const inTime = { ...conversation, messages: messagesUntil(until, messages) }
+    const outcome = await save(askedFirst(memory, refuseForgotten), inTime, {
       maxEntries: config.ephemeral.maxEntries,
       inWindow: !isForgotten(inWindow),
       undated: Math.round(changed),
@@ -80,6 +85,18 @@ export async function createArchiver(
     lm?.judge?.(outcome.summarizedBy === lm.model)
     const { title, skipped } = conversation.facts
     return { ...outcome, path, skipped, ...(title ? { title: redactText(title).text } : {}) }
+  }
+}
+
+/** A transcript was not archived to its end in the time that there was. */
+export class OutOfTime extends Error {
+  override name = 'OutOfTime'
+}
+
+async function* messagesUntil(until: number, messages: Conversation['messages']): AsyncGenerator<Message> {
+  for await (const message of messages) {
+    if (performance.now() > until) throw new OutOfTime()
+    yield message
   }
 }
 
