@@ -50,7 +50,7 @@ it('tells nothing of a memory in the working folder where RECALL_ROOT is set to 
   await shell.run('init', '.')
   writeFileSync(join(shell.root, 'memory/MEMORY.md'), 'Deploys of this project are frozen.\n')
   const starting = event({ session_id: 's1', hook_event_name: 'SessionStart', transcript_path: '/t.jsonl' })
-  const hook = createShell(shell.root, null, { RECALL_ROOT: '' }, starting)
+  const hook = createShell(shell.root, null, { RECALL_ROOT: '' }, { input: starting })
   expect((await hook.run('hook', 'session-start')).out).not.toContain('frozen')
 })
 

@@ -56,6 +56,33 @@ describe('init for hosts', () => {
     expect(filesIn(shell.root)).toEqual(before)
   })
 
+  it('are looked at by doctor: whether they still start this program, and hold its hooks', async () => {
+    const shell = createHome()
+    const program = join(shell.root, 'recall.cjs')
+    writeFileSync(program, '')
+    const wired = shell.startedBy([process.execPath, program])
+    await wired.run('init', '--target', 'claude,codex', '--recall-prompts')
+    const agents = async () => {
+      const { findings } = await shell.json<{ findings: { check: string }[] }>('doctor', '--root', '.recall')
+      return findings.find(({ check }) => check === 'agents')
+    }
+    expect(await agents()).toEqual({ check: 'agents', ok: true, message: 'claude, codex' })
+    writeFileSync(join(shell.root, '.claude/settings.json'), '{}')
+    expect(await agents()).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/settings\.json holds nothing of recall any more: claude may not/),
+      remedy: expect.stringContaining(
+        `recall init --target claude --root ${shell.root}/.recall --recall-prompts`,
+      ),
+    })
+    rmSync(program)
+    expect(await agents()).toMatchObject({
+      message: expect.stringContaining(`codex starts ${program}, which is gone: its sessions are not kept`),
+    })
+    await shell.run('uninit')
+    expect(await agents()).toBeUndefined()
+  })
+
   it.each(['{"', 'null', '{}', '[{"root":"/","files":[{}],"folders":[]}]'])(
     'changes nothing when what it had created is noted as %s',
     async (receipts) => {

@@ -7,6 +7,7 @@ import { json } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { run } from '../src/run.ts'
+import type { Io } from '../src/terminal/io.ts'
 
 const dataFolder =
   process.env.RECALL_TEST_DATA ?? fileURLToPath(new URL('../../../../shared/data', import.meta.url))
@@ -47,6 +48,7 @@ export interface Shell {
   run(...argv: string[]): Promise<Ran>
   withInput(text: string): Shell
   onTerminal(): Shell
+  startedBy(command: readonly string[]): Shell
   json<T = Record<string, unknown>>(...argv: string[]): Promise<T>
 }
 
@@ -81,11 +83,11 @@ export function createShell(
   root = temporaryFolder(),
   answer: string | null | Error = null,
   env: Record<string, string | undefined> = { RECALL_ROOT: root },
-  input = '',
-  terminal = false,
-  detached: Shell['detached'] = [],
-  pauses: Shell['pauses'] = [],
+  more: Partial<Pick<Shell, 'detached' | 'pauses'> & Pick<Io, 'self' | 'terminal'> & { input: string }> = {},
 ): Shell {
+  const { input = '', terminal = false, detached = [], pauses = [], self } = more
+  const also = (given: typeof more): Shell =>
+    createShell(root, answer, env, { ...more, detached, pauses, ...given })
   const now = Date.parse('2026-03-06T12:00:00Z')
   return {
     root,
@@ -116,13 +118,16 @@ export function createShell(
         payload: async () => input,
         text: async () => input,
         detach: (left) => void detached.push(left),
+        ...(self ? { self } : {}),
       })
       return { code, out, err }
     },
     /** The same, with something on standard input. */
-    withInput: (text: string): Shell => createShell(root, answer, env, text, terminal, detached, pauses),
+    withInput: (text: string): Shell => also({ input: text }),
+    /** The same, as this command starts it. */
+    startedBy: (command: readonly string[]): Shell => also({ self: command }),
     /** The same, with results shown on a screen. */
-    onTerminal: (): Shell => createShell(root, answer, env, input, true, detached, pauses),
+    onTerminal: (): Shell => also({ terminal: true }),
     /** Runs a command with `--json` and parses what it prints. */
     async json<T = Record<string, unknown>>(...argv: string[]): Promise<T> {
       const { out, err } = await this.run(...argv, '--json')

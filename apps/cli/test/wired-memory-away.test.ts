@@ -29,7 +29,7 @@ describe('a memory that was wired into hosts and is away', () => {
     })
     expect(readdirSync(root)).toEqual([])
     rmSync(root, { recursive: true })
-    const unnamed = createShell(shell.root, null, { RECALL_ROOT: root }, JSON.stringify(session))
+    const unnamed = createShell(shell.root, null, { RECALL_ROOT: root }, { input: JSON.stringify(session) })
     expect(await unnamed.run('hook', 'session-start')).toMatchObject({
       code: 0,
       out: expect.stringContaining('check that its disk is mounted'),

@@ -19,11 +19,13 @@ export {
   install,
   installedNames,
   uninstall,
+  wiredIn,
 } from './install/installer.ts'
 export { type JsonPart, jsonFile } from './install/json-file.ts'
 export { markedBlock } from './install/marked-block.ts'
 export { ownFile } from './install/own-file.ts'
 export { type ProtocolOptions, protocolText, skillText } from './install/protocol.ts'
+export type { Wired } from './install/receipt.ts'
 export { CannotEdit, type FileEdit, type Surroundings, type Target, type Wiring } from './install/target.ts'
 export { tomlTable } from './install/toml-table.ts'
 export { yamlList } from './install/yaml-list.ts'

@@ -15,6 +15,7 @@ import {
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { forgetGivenUp, givenUpSessions, isGone } from '../hosts/given-up-sessions.ts'
 import { damagedSessions, type HostSession } from '../hosts/host-sessions.ts'
+import { wiredAgents } from '../hosts/wired-agents.ts'
 import { areOf, openEmbedder } from '../memory/embedder.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { isAway, remedyWhereAway } from '../memory/receipts.ts'
@@ -37,6 +38,7 @@ export async function doctor(
     : await withStore(io, options, async (store) => [
         ...checkUp(defaultFileSystem, store, { deep: options.deep ?? false, fix: options.fix ?? false }),
         presence(store),
+        ...wiredAgents(io, store),
         ...(await embeddingModel(io, store)),
         ...(await sessionsLeft(store, options.fix ?? false)),
         ...sessionsLost(store),

@@ -55,7 +55,7 @@ export async function init(io: Io, given: string | undefined, asked: InitOptions
   for (const target of chosen) {
     const edits = target.edits(machine, wiring)
     const replace = options.json || options.yes || isDry ? [] : await givenUp(io, target.name, edits)
-    const make = () => install(target.name, edits, { state, dryRun: isDry, replace })
+    const make = () => install(target.name, edits, { state, dryRun: isDry, replace, wired: wiring })
     // A host at a time: nobody waits for the answer of a person.
     const files = isDry ? make() : withReceiptsLocked(state, make)
     const notes = target.notes?.(machine, wiring) ?? []

@@ -12,7 +12,7 @@ import {
   replaceBytes,
 } from './files.ts'
 import { markedBlock } from './marked-block.ts'
-import { type OpenReceipt, openReceipt } from './receipt.ts'
+import { type OpenReceipt, openReceipt, type Wired } from './receipt.ts'
 import { CannotEdit, type FileEdit } from './target.ts'
 import { isBlank } from './text-shape.ts'
 
@@ -39,6 +39,8 @@ export interface InstallOptions {
   dryRun?: boolean
   /** Paths of files that a person gives up to `install`; `uninstall` puts their bytes back. */
   replace?: readonly string[]
+  /** What `install` makes the edits of, for `wiredIn` to tell. */
+  wired?: Wired
 }
 
 /**
@@ -48,7 +50,7 @@ export interface InstallOptions {
 export function install(name: string, edits: readonly FileEdit[], options: InstallOptions): FileOutcome[] {
   const folder = join(options.state, name)
   const receipt = openReceipt(folder)
-  return edits.map(atFullPath).map((edit) =>
+  const outcomes = edits.map(atFullPath).map((edit) =>
     orRefused(edit, edit.byHand, () => {
       const before = readBytes(edit.path)
       const text = textOf(before)
@@ -70,6 +72,25 @@ export function install(name: string, edits: readonly FileEdit[], options: Insta
       return outcome
     }),
   )
+  if (options.wired && !options.dryRun && receipt.files.length > 0) receipt.noteWired(options.wired)
+  return outcomes
+}
+
+/**
+ * What is wired into a host and, of the files that hold parts of it, those in which nothing of it is left; `null` when
+ * nothing is, or nobody noted what.
+ */
+export function wiredIn(
+  name: string,
+  edits: readonly FileEdit[],
+  state: string,
+): { wired: Wired; lost: string[] } | null {
+  const { wired, find } = openReceipt(join(state, name))
+  if (!wired) return null
+  const lost = uninstall(name, edits, { state, dryRun: true })
+    .filter(({ path, status }) => status === 'absent' && find(path))
+    .map(({ path }) => path)
+  return { wired, lost }
 }
 
 /** A host's folder may be named from the working folder, and is taken back from another one. */

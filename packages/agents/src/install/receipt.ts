@@ -4,9 +4,22 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { createFolder } from '@recall/core/process'
 import * as z from 'zod/mini'
 import { digest, readBytes, removeEmpty, replaceBytes } from './files.ts'
+import type { Wiring } from './target.ts'
+
+const wiredSchema = z.object({
+  command: z.array(z.string()),
+  root: z.string(),
+  recallPrompts: z.boolean(),
+  consume: z.boolean(),
+})
+
+/** What was wired into a host: enough to tell whether it still works, and to do it again. */
+export type Wired = Pick<Wiring, 'command' | 'root' | 'recallPrompts' | 'consume'>
 
 const receiptSchema = z.object({
   version: z.literal(1),
+  /** Absent where a program of its own made the edits. */
+  wired: z.optional(wiredSchema),
   /** Folders that were created for the files, outermost first. */
   folders: z.array(z.string()),
   files: z.array(
@@ -40,7 +53,8 @@ export function openReceipt(folder: string) {
 
   const save = (): void => {
     createFolder(folder)
-    replaceBytes(path, `${JSON.stringify(receipt, null, 2)}\n`)
+    const { version, wired, folders, files } = receipt
+    replaceBytes(path, `${JSON.stringify({ version, wired, folders, files }, null, 2)}\n`)
   }
   const find = (file: string): ReceiptFile | undefined => receipt.files.find((each) => each.path === file)
   const wrote = (file: string, bytes: Buffer): boolean => {
@@ -56,6 +70,7 @@ export function openReceipt(folder: string) {
   return {
     files: receipt.files as readonly ReceiptFile[],
     folders: receipt.folders as readonly string[],
+    wired: receipt.wired,
     find,
     /** The bytes from before; `null` when there was no file. */
     originalOf: ({ original }: ReceiptFile): Buffer | null => {
@@ -97,6 +112,10 @@ export function openReceipt(folder: string) {
       const added = folders.filter((each) => !receipt.folders.includes(each))
       if (added.length === 0) return
       receipt.folders.push(...added)
+      save()
+    },
+    noteWired({ command, root, recallPrompts, consume }: Wired): void {
+      receipt.wired = { command: [...command], root, recallPrompts, consume }
       save()
     },
     /** Forgets a file whose change was taken back. */

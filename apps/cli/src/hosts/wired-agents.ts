@@ -1,0 +1,67 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import { installedNames, targets, type Wired, wiredIn } from '@recall/agents'
+import type { FileStore, Finding } from '@recall/store-file'
+import { stateFolder } from '../memory/receipts.ts'
+import { quoted } from '../terminal/format.ts'
+import type { Io } from '../terminal/io.ts'
+import { machineOf, wiringOf } from './wiring.ts'
+
+/**
+ * Whether the agents that a memory is wired into can still reach it: where Node or this program was moved, or the host's
+ * settings were replaced, sessions are kept no more, and nobody is told.
+ */
+export function wiredAgents(io: Io, { root, layout }: FileStore): Finding[] {
+  const check = 'agents'
+  const state = stateFolder(io)
+  const wiring = wiringOf(io, root, layout)
+  const machine = machineOf(io)
+  const found = installedNames(state).flatMap((name) => {
+    const edits = targets.find((target) => target.name === name)?.edits(machine, wiring) ?? []
+    const known = wiredIn(name, edits, state)
+    return known && isAt(root, known.wired) ? [{ name, ...known }] : []
+  })
+  if (found.length === 0) return []
+  const broken = found
+    .map((each) => ({ ...each, problems: problemsOf(each) }))
+    .filter(({ problems }) => problems.length > 0)
+  if (broken.length === 0) return [{ check, ok: true, message: found.map(({ name }) => name).join(', ') }]
+  const problems = broken.flatMap((each) => each.problems)
+  const remedy = broken.map(({ name, wired }) => `run '${wiringAgain(name, wired)}'`).join('; ')
+  return [
+    {
+      check,
+      ok: false,
+      message: problems.join('; '),
+      problems,
+      remedy: `${remedy}; or 'recall uninit' where it is no longer wanted`,
+    },
+  ]
+}
+
+/** The root of a store is where links lead. */
+const isAt = (root: string, wired: Wired): boolean =>
+  existsSync(wired.root) && realpathSync(wired.root) === root
+
+function problemsOf({
+  name,
+  wired,
+  lost,
+}: {
+  name: string
+  wired: Wired
+  lost: readonly string[]
+}): string[] {
+  const gone = wired.command.filter((part) => isAbsolute(part) && !existsSync(part))
+  return [
+    ...gone.map((path) => `${name} starts ${path}, which is gone: its sessions are not kept`),
+    ...lost.map((path) => `${path} holds nothing of recall any more: ${name} may not have this memory`),
+  ]
+}
+
+const wiringAgain = (name: string, { root, recallPrompts, consume }: Wired): string =>
+  [
+    `recall init --target ${name} --root ${quoted(root)}`,
+    ...(recallPrompts ? ['--recall-prompts'] : []),
+    ...(consume ? ['--consume'] : []),
+  ].join(' ')
