@@ -36,7 +36,8 @@ it('takes the same call again for done, and writes nothing, where the text and i
     const record = await options.memory.read('long-term', 'git', { includeMetadata: true })
     return [record?.value, record?.metadata.tags, record?.metadata.updatedAt]
   }
-  const done = { structuredContent: { key: 'git', scope: 'long-term', remembered: true } }
+  const warnings = ['a secret was replaced before anything was stored: github']
+  const done = { structuredContent: { key: 'git', scope: 'long-term', remembered: true, warnings } }
   expect(await remember({})).toMatchObject(done)
   const before = await kept()
   for (const again of [{}, { tags: ['git'] }]) expect(await remember(again)).toMatchObject(done)
@@ -146,4 +147,18 @@ it('replaces what is kept under a key, with its tags, where it is told to', asyn
   expect(await (await server.fetch(request)).json()).toMatchObject({ result: { structuredContent: {} } })
   const record = await options.memory.read('long-term', 'fact:pool', { includeMetadata: true })
   expect(record).toMatchObject({ value: args.text, metadata: { tags: ['orders'] } })
+})
+
+it('says nothing of secrets that a memory keeps, or where there are none', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore(), redact: 'allow' })
+  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
+  for (const text of [`Ana renewed ghp_${'a1B2'.repeat(9)}.`, 'Ana prefers tabs.']) {
+    const request = modern('tools/call', { name: 'memory_remember', arguments: { text } }, 'memory_remember')
+    const { result } = (await (await server.fetch(request)).json()) as { result: Record<string, unknown> }
+    expect(result.structuredContent).toEqual({
+      key: expect.stringMatching(/^note:/),
+      scope: 'long-term',
+      remembered: true,
+    })
+  }
 })

@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { fenceRecalled, isMemoryError, MemoryErrorCode, redactText } from '@recall/core'
+import { fenceRecalled, isMemoryError, MemoryErrorCode, type RedactionCounts, redactText } from '@recall/core'
 
 type Structure = Record<string, unknown>
 
@@ -9,11 +9,48 @@ export const answer = (structuredContent: Structure): CallToolResult => ({
   structuredContent,
 })
 
-/** A result that holds texts out of memory, already fenced in the structure: the JSON text is fenced as a whole. */
-export const answerFrom = (source: string, structuredContent: Structure): CallToolResult => ({
-  content: [{ type: 'text', text: fenceRecalled(JSON.stringify(structuredContent), source) }],
-  structuredContent,
+/** A text out of memory in a structure. */
+export class Recalled {
+  readonly text: string
+  readonly source: string
+
+  /** @param source where it came from */
+  constructor(text: string, source: string) {
+    this.text = text
+    this.source = source
+  }
+
+  toJSON(): string {
+    return this.text
+  }
+}
+
+/** A structure of a result in which texts out of memory may stand for texts. */
+export type Recalling<T> = T extends string
+  ? T | Recalled
+  : T extends object
+    ? { [Name in keyof T]: Recalling<T[Name]> }
+    : T
+
+/**
+ * A result that holds texts out of memory: each is fenced in the structure, and the JSON text as a whole, so that an
+ * agent reads no mark within another.
+ */
+export const answerFrom = (source: string, structure: Structure): CallToolResult => ({
+  content: [{ type: 'text', text: fenceRecalled(JSON.stringify(structure), source) }],
+  structuredContent: fenced(structure) as Structure,
 })
+
+function fenced(value: unknown): unknown {
+  if (value instanceof Recalled) return fenceRecalled(value.text, value.source)
+  if (Array.isArray(value)) return value.map(fenced)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fenced(member)]))
+}
+
+/** What an agent is told of secrets in what it gave, by kind. */
+export const secretsReplaced = (counts: RedactionCounts, before: string): string[] =>
+  Object.keys(counts).map((kind) => `a secret was replaced before anything was ${before}: ${kind}`)
 
 type Remedies = Partial<Record<MemoryErrorCode, string>>
 

@@ -1,10 +1,10 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { fenceRecalled, MemoryErrorCode, redactJson, redactText } from '@recall/core'
+import { MemoryErrorCode, redactJson, redactText } from '@recall/core'
 import { excerptOf, queryTerms } from '@recall/core/ranking'
 import { beginningOf } from '@recall/core/text'
 import * as z from 'zod'
 import type { SharedMemories } from '../options.ts'
-import { answer, answerFrom, orFailure, withoutSecrets } from './answer.ts'
+import { answer, answerFrom, orFailure, Recalled, secretsReplaced, withoutSecrets } from './answer.ts'
 
 const resultLength = 1000
 /** Longest name that a hub gives an agent, in characters. */
@@ -42,9 +42,9 @@ export function addHubTools(server: McpServer, hub: SharedMemories): void {
           return {
             id: short_id,
             // Whoever registers chooses a name: it may hold an instruction as well as a text may.
-            author: fenceRecalled(beginningOf(withoutSecrets(author.name), nameLength), source),
+            author: new Recalled(beginningOf(withoutSecrets(author.name), nameLength), source),
             score: similarity,
-            text: fenceRecalled(excerptOf(withoutSecrets(content), terms, resultLength), source),
+            text: new Recalled(excerptOf(withoutSecrets(content), terms, resultLength), source),
           }
         })
         return answerFrom('hub', { results })
@@ -86,15 +86,12 @@ export function addHubTools(server: McpServer, hub: SharedMemories): void {
       orFailure(async () => {
         // The hub redacts, too, but a secret should not travel that far.
         const { value, counts } = redactJson({ content, tags, ...(source_url ? { source_url } : {}) })
-        const secrets = Object.keys(counts).map(
-          (kind) => `a secret was replaced before anything was sent: ${kind}`,
-        )
         const saved = await hub.save(value as unknown as Parameters<SharedMemories['save']>[0])
         return answer({
           id: saved.short_id,
           status: saved.status,
           similar: saved.similar.map(({ short_id, relation }) => ({ id: short_id, relation })),
-          warnings: [...secrets, ...(saved.warnings ?? [])],
+          warnings: [...secretsReplaced(counts, 'sent'), ...(saved.warnings ?? [])],
         })
       }),
   )

@@ -1,9 +1,9 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { fenceRecalled, MemoryError, MemoryErrorCode } from '@recall/core'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { beginningOf } from '@recall/core/text'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
-import { answerFrom, orFailure } from './answer.ts'
+import { answerFrom, orFailure, Recalled } from './answer.ts'
 import { key, readAny, scope, wholeText } from './stored-memory.ts'
 
 /** Longest piece that is read at once, in characters. */
@@ -46,7 +46,7 @@ export function addRead(server: McpServer, { memory }: McpOptions): void {
           key: name,
           scope: where,
           recorded: new Date(record.metadata.updatedAt).toISOString(),
-          text: fenceRecalled(piece, name),
+          text: new Recalled(piece, name),
           length: whole.length,
           ...(next < whole.length ? { nextOffset: next } : {}),
         })

@@ -1,10 +1,10 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { isMemoryError, MemoryError, MemoryErrorCode, type MemoryManager } from '@recall/core'
+import { isMemoryError, MemoryError, MemoryErrorCode, type MemoryManager, redactText } from '@recall/core'
 import { updateEntry } from '@recall/core/protocol'
 import { shortDigest } from '@recall/core/text'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
-import { answer, orFailure, withoutSecrets } from './answer.ts'
+import { answer, orFailure, secretsReplaced, withoutSecrets } from './answer.ts'
 import { key, scope } from './stored-memory.ts'
 
 export function addRemember(server: McpServer, { memory }: McpOptions): void {
@@ -20,7 +20,15 @@ export function addRemember(server: McpServer, { memory }: McpOptions): void {
         tags: z.array(z.string().min(1).max(80)).max(20).default([]),
         replace: z.boolean().default(false).describe('overwrite what is kept under the key'),
       }),
-      outputSchema: z.object({ key: z.string(), scope, remembered: z.boolean() }),
+      outputSchema: z.object({
+        key: z.string(),
+        scope,
+        remembered: z.boolean(),
+        warnings: z
+          .array(z.string())
+          .optional()
+          .describe('what is kept in other words than these: tell the user'),
+      }),
       annotations: {
         readOnlyHint: false,
         // With `replace` it overwrites.
@@ -34,9 +42,22 @@ export function addRemember(server: McpServer, { memory }: McpOptions): void {
         const name = given ?? (await noteKey(withoutSecrets(text).trim()))
         if (given === undefined) await keepNote(memory, name, { text, tags, replace })
         else await keepUnder(memory, name, { text, tags, replace })
-        return answer({ key: name, scope: 'long-term', remembered: true })
+        const warnings = await whatWasReplaced(memory, name, text)
+        return answer({
+          key: name,
+          scope: 'long-term',
+          remembered: true,
+          ...(warnings.length > 0 ? { warnings } : {}),
+        })
       }),
   )
+}
+
+/** A memory may keep secrets, when whoever opened it said so. */
+async function whatWasReplaced(memory: MemoryManager, name: string, text: string): Promise<string[]> {
+  const { counts } = redactText(text)
+  if (Object.keys(counts).length === 0 || (await memory.read('long-term', name)) === text) return []
+  return secretsReplaced(counts, 'stored')
 }
 
 interface Remembered {

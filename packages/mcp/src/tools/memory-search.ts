@@ -1,11 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import {
-  fenceRecalled,
-  type JsonValue,
-  type MemoryMatch,
-  type MemoryScope,
-  redactPartsOf,
-} from '@recall/core'
+import { type JsonValue, type MemoryMatch, type MemoryScope, redactPartsOf } from '@recall/core'
 import {
   besideLength,
   excerptOf,
@@ -17,7 +11,7 @@ import {
 import { beginningOf } from '@recall/core/text'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
-import { answerFrom, orFailure, withoutSecrets } from './answer.ts'
+import { answerFrom, orFailure, Recalled, type Recalling, withoutSecrets } from './answer.ts'
 import { hasArchive, scope, wholeText } from './stored-memory.ts'
 
 /** Longest text of a result, in characters. */
@@ -109,11 +103,11 @@ export function addSearch(server: McpServer, { memory, notSearched = () => [] }:
 }
 
 /** A report names a file, and anybody may have chosen that name. */
-function reported(problems: readonly string[]): { notSearched?: string[] } {
+function reported(problems: readonly string[]): { notSearched?: (string | Recalled)[] } {
   if (problems.length === 0) return {}
-  const named = problems
+  const named: (string | Recalled)[] = problems
     .slice(0, mostReports)
-    .map((each) => fenceRecalled(beginningOf(withoutSecrets(each), resultLength), 'search of memory'))
+    .map((each) => new Recalled(beginningOf(withoutSecrets(each), resultLength), 'search of memory'))
   const more = problems.length - named.length
   return { notSearched: more === 0 ? named : [...named, `and ${more} more`] }
 }
@@ -135,7 +129,7 @@ function hitOf(
   place: FoundPassage<unknown>,
   terms: ReadonlySet<string>,
   redact: (part: string) => string,
-): z.infer<typeof hit> {
+): Recalling<z.infer<typeof hit>> {
   const { match, passage, score, confidence } = place
   const source = passage?.path
     ? `${passage.path}${passage.line ? `:${passage.line}` : ''} (${match.key})`
@@ -148,14 +142,14 @@ function hitOf(
     ...(confidence === undefined ? {} : { confidence: rounded(confidence) }),
     recorded: new Date(match.metadata.updatedAt).toISOString(),
     source,
-    text: fenceRecalled(excerptOf(text, terms, resultLength), source),
+    text: new Recalled(excerptOf(text, terms, resultLength), source),
     ...besideOf(passage?.neighbours?.map(redact), source),
     ...(match.archived ? { archived: true } : {}),
   }
 }
 
-function besideOf(neighbours: readonly string[] = [], source: string): { beside?: string } {
+function besideOf(neighbours: readonly string[] = [], source: string): { beside?: Recalled } {
   if (neighbours.length === 0) return {}
   const pieces = neighbours.map((each) => beginningOf(each, besideLength))
-  return { beside: fenceRecalled(pieces.join('\n\n'), source) }
+  return { beside: new Recalled(pieces.join('\n\n'), source) }
 }

@@ -1,9 +1,9 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { fenceRecalled, sessionSummary, sessionSummaryType } from '@recall/core'
+import { sessionSummary, sessionSummaryType } from '@recall/core'
 import { beginningOf, parseInstant } from '@recall/core/text'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
-import { answerFrom, orFailure, withoutSecrets } from './answer.ts'
+import { answerFrom, orFailure, Recalled, withoutSecrets } from './answer.ts'
 
 const sessionLength = 1500
 
@@ -46,7 +46,7 @@ export function addSessionContext(server: McpServer, { memory }: McpOptions): vo
             ended: date,
             ...(project === undefined ? {} : { project: asName(withoutSecrets(project), archive) }),
             archive,
-            summary: fenceRecalled(beginningOf(withoutSecrets(summary), sessionLength), archive),
+            summary: new Recalled(beginningOf(withoutSecrets(summary), sessionLength), archive),
           }))
         return answerFrom('session window', { sessions })
       }),
@@ -56,9 +56,9 @@ export function addSessionContext(server: McpServer, { memory }: McpOptions): vo
 const nameLength = 200
 
 /** A name without blanks says nothing to an agent; what is longer, or holds some, may be a sentence for it. */
-function asName(text: string, source: string): string {
+function asName(text: string, source: string): string | Recalled {
   const name = beginningOf(text, nameLength)
-  return /\s/.test(name) ? fenceRecalled(name, source) : name
+  return /\s/.test(name) ? new Recalled(name, source) : name
 }
 
 /** A date that does not parse counts as the oldest. */
