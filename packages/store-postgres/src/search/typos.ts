@@ -17,6 +17,10 @@ const mostTerms = 16
  */
 const mostWords = 500_000
 
+/** How many letters longer than its word a term with an ending may be, and how many shorter: see `mistakesIn`. */
+const mostLonger = 7
+const mostShorter = 2
+
 /** Least share of trigrams that a term and a word have in common to be compared letter by letter. */
 const leastSimilar = 0.2
 const mostCompared = 20
@@ -48,9 +52,14 @@ export async function corrected(
         where length(word) >= ${shortest} and left(word, 1) = any(array(select left(term, 1) from asked))
       )
       select term, word from asked, lateral (
-        select word from known
-        where left(word, 1) = left(term, 1) and similarity(word, term) >= ${leastSimilar}
-        order by similarity(word, term) desc, word limit ${mostCompared}
+        select word from (
+          select word, similarity(word, term) as likeness from known
+          where left(word, 1) = left(term, 1)
+            and length(word) between length(term) - ${mostLonger} and length(term) + ${mostShorter}
+          offset 0
+        ) as compared
+        where likeness >= ${leastSimilar}
+        order by likeness desc, word limit ${mostCompared}
       ) as near`,
   )
   const best = new Map<string, { word: string; mistakes: number }>()
