@@ -23,6 +23,28 @@ describe('archive', () => {
     expect(readFileSync(join(root, 'memory/EPHEMERAL.md'), 'utf8')).toMatch(/^## Session pool-leak — /)
   })
 
+  it('names each transcript that it could not archive', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const path = join(shell.root, 'long.jsonl')
+    const message = { role: 'user', content: 'The pool leaks.' }
+    const line = {
+      type: 'user',
+      uuid: 'u1',
+      sessionId: 'x'.repeat(1001),
+      timestamp: '2026-03-05T10:00:00Z',
+      message,
+    }
+    writeFileSync(path, `${JSON.stringify(line)}\n`)
+    const other = writeSession(shell.root, 'other', poolSession)
+    const told = `recall: not archived: ${path}: the sessionId of a conversation becomes part of keys`
+    expect(await shell.run('archive', path, other)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining(told),
+    })
+    expect((await shell.run('archive', path)).err).toContain(`${path}: the sessionId of`)
+  })
+
   it('keeps what a person writes into an archive while a model summarises what follows', async () => {
     const shell = await shellWithSession()
     const archives = join(shell.root, 'memory/conversations')

@@ -8,8 +8,11 @@ import {
   type Message,
   refuseUnknownOptions,
 } from '@recall/core'
+import { hasControlCharacter } from '@recall/core/text'
 
 const defaultMaxEntries = 5
+/** Keys, of 1,024 characters at most, are made of it. */
+const longestId = 1000
 const defaultPartSize = 500_000
 
 /** @throws MemoryError INVALID_INPUT unless it is a whole number from 1 to 50 */
@@ -69,6 +72,11 @@ const refuseUnless = (isRight: boolean, wrong: string): void => {
 export function checkConversation(conversation: Conversation): void {
   const { sessionId, messages, facts } = conversation ?? {}
   refuseUnless(typeof sessionId === 'string' && sessionId !== '', 'the conversation has no sessionId')
+  if (sessionId.length > longestId || hasControlCharacter(sessionId))
+    throw new MemoryError(
+      `the sessionId of a conversation becomes part of keys: it has at most ${longestId} characters, and no control characters`,
+      MemoryErrorCode.INVALID_INPUT,
+    )
   const isIterable =
     Object(messages) === messages && (Symbol.asyncIterator in messages || Symbol.iterator in messages)
   refuseUnless(isIterable, 'the conversation has no messages')

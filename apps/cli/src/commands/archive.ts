@@ -1,5 +1,5 @@
 import { openTranscript } from '@recall/agents'
-import { isMemoryError, type MemoryError } from '@recall/core'
+import { isMemoryError, MemoryError } from '@recall/core'
 import { exitCodes } from '../exit-codes.ts'
 import { givenUpSessions, settleGivenUp } from '../hosts/given-up-sessions.ts'
 import { type ArchiveResult, createArchiver } from '../imports/archiver.ts'
@@ -38,8 +38,10 @@ export async function archive(
         done.push(result)
       } catch (error) {
         // One bad file must not stop the others.
-        if (!isMemoryError(error) || transcripts.length + unreadable.length === 1) throw error
-        report.failed(path, error)
+        if (!isMemoryError(error)) throw error
+        const named = namingFile(error, path)
+        if (transcripts.length + unreadable.length === 1) throw named
+        report.failed(path, named)
       }
     }
     const code = report.end()
@@ -48,6 +50,12 @@ export async function archive(
     return code
   })
 }
+
+/** An error that says which transcript it is about. */
+const namingFile = (error: MemoryError, path: string): MemoryError =>
+  error.message.includes(path)
+    ? error
+    : new MemoryError(`${path}: ${error.message}`, error.code, { ...error, cause: error })
 
 const isNew = (io: Io, options: RootOptions): boolean => !holdsMemory(findRoot(io, options), options)
 
@@ -85,11 +93,12 @@ function describe({
   kept,
   title,
   summarizedBy,
+  window,
 }: ArchiveResult): string {
   const what = {
     archived: `archived ${count(messageCount, 'message')}`,
     updated: `brought up to date, ${count(messageCount, 'message')}`,
-    unchanged: 'nothing new since the last time',
+    unchanged: `nothing new since the last time${window === 'added' ? '; added to the window' : ''}`,
     empty: 'nothing in it to archive',
   }[status]
   const lines = [path, `  ${what}${title ? ` · ${title}` : ''}`]

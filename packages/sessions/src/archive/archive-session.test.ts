@@ -1,6 +1,6 @@
 import { fenceRecalled, type JsonObject, MemoryError, MemoryErrorCode, type Message } from '@recall/core'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   clock,
   conversation,
@@ -46,6 +46,30 @@ it('refuses what is no conversation, says what one is, and archives nothing of i
     })
   }
   expect(await memory.search('episodic', {})).toEqual([])
+})
+
+it.each(['x'.repeat(1001), 'two\nlines'])('says what a sessionId may be, and takes no other', async (id) => {
+  await expect(archiveSession(openMemory(), conversation(id, talk))).rejects.toMatchObject({
+    code: MemoryErrorCode.INVALID_INPUT,
+    message: expect.stringContaining('at most 1000 characters, and no control characters'),
+  })
+})
+
+it('says that a session is archived which could not enter the window, and enters it the next time', async () => {
+  const memory = openMemory()
+  const search = vi.spyOn(memory, 'search').mockImplementation(async () => {
+    throw new MemoryError('EPHEMERAL.md cannot be read', MemoryErrorCode.SEARCH_FAILED)
+  })
+  await expect(archiveSession(memory, conversation('s', talk), { clock })).rejects.toMatchObject({
+    code: MemoryErrorCode.SEARCH_FAILED,
+    message:
+      'EPHEMERAL.md cannot be read; the session is archived and only the window lacks it: archive it again',
+  })
+  search.mockRestore()
+  expect(await archiveSession(memory, conversation('s', talk), { clock })).toMatchObject({
+    status: 'unchanged',
+    window: 'added',
+  })
 })
 
 describe('what an archive holds', () => {

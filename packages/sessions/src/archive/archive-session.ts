@@ -2,7 +2,9 @@ import {
   type Clock,
   type Conversation,
   type ConversationArchive,
+  isMemoryError,
   type LmProvider,
+  MemoryError,
   type MemoryManager,
   systemClock,
 } from '@recall/core'
@@ -112,7 +114,7 @@ async function archive(
     summarizedBy: placed.at(-1)?.digest.summarizedBy,
     redactions,
     kept: placed.flatMap((each) => each.kept),
-    window: await updateWindow(memory, conversation, written, { isWanted, maxEntries }),
+    window: await updateWindow(memory, conversation, written, { isWanted, maxEntries }).catch(withoutWindow),
   }
 }
 
@@ -200,6 +202,13 @@ async function updateWindow(
     ...projectOf(facts),
   }
   return addToWindow(memory, session, { maxEntries, before })
+}
+
+/** What was said is kept by then. */
+function withoutWindow(error: unknown): never {
+  if (!isMemoryError(error)) throw error
+  const message = `${error.message}; the session is archived and only the window lacks it: archive it again`
+  throw new MemoryError(message, error.code, { ...error, cause: error })
 }
 
 function statusOf(placed: readonly PlacedPart[]): ArchiveOutcome['status'] {
