@@ -8,7 +8,6 @@ import { migrate as runMigrations } from 'drizzle-orm/postgres-js/migrator'
 import { createExtensions } from './engines/create-extensions.ts'
 import { type Database, rowsOf } from './engines/database.ts'
 import { asMemoryErrors, codeOf } from './engines/postgres-errors.ts'
-import { recountWords } from './entries/recount-words.ts'
 
 const migrationsFolder = fileURLToPath(new URL('../migrations', import.meta.url))
 
@@ -23,29 +22,32 @@ const tablePatience = 1000
 
 /**
  * Brings the tables up to date; there is no way back. Processes that start together take turns, and all but the first
- * find nothing to do. Also splits texts again, once, if an earlier version split them into other words.
+ * find nothing to do.
  *
  * @param database on a single connection, which holds the lock
  * @throws MemoryError TIMEOUT when others, such as a process that migrates, do not finish within a minute; NOT_SUPPORTED
  * when the tables cannot be on this server
  */
-export async function migrate(database: Database): Promise<void> {
-  await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () =>
+export const migrate = (database: Database): Promise<void> => migrateFrom(migrationsFolder, database)
+
+/** Does what `migrate` does, with the migrations of a folder. */
+export const migrateFrom = (folder: string, database: Database): Promise<void> =>
+  asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () =>
     underMigrationLock(database, async () => {
-      if ((await pendingMigrations(database)) > 0) await createExtensions(database)
+      if ((await pendingIn(folder, database)) > 0) await createExtensions(database)
       // The migrator works with every driver; only its type names one.
       await whenTablesAreFree(database, () =>
-        runMigrations(database as unknown as PostgresJsDatabase, { migrationsFolder }),
+        runMigrations(database as unknown as PostgresJsDatabase, { migrationsFolder: folder }),
       )
     }),
   )
-  // Outside the lock, because it may take minutes, and two runs at once do no harm.
-  await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () => recountWords(database))
-}
 
 /** How many migrations `migrate` would run. Changes nothing. */
-export async function pendingMigrations(database: Database): Promise<number> {
-  const all = readMigrationFiles({ migrationsFolder })
+export const pendingMigrations = (database: Database): Promise<number> =>
+  pendingIn(migrationsFolder, database)
+
+async function pendingIn(folder: string, database: Database): Promise<number> {
+  const all = readMigrationFiles({ migrationsFolder: folder })
   return asMemoryErrors(MemoryErrorCode.UNAVAILABLE, async () => {
     const [known] = await rowsOf<{ any: boolean }>(
       database,

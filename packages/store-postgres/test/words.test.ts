@@ -1,9 +1,7 @@
 import { createMemoryManager, MemoryErrorCode } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { rowsOf } from '../src/engines/database.ts'
 import { keepTextConfiguration } from '../src/engines/text-configuration.ts'
-import { recountWords } from '../src/entries/recount-words.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { type Engine, emptyTables, engines } from './support.ts'
 
@@ -71,35 +69,6 @@ describe.each(engines)('%s', (name, open) => {
     expect(await found([`${han.slice(2, 6)} hello`, 'nothing of it'], han)).toEqual([
       `${han.slice(2, 6)} hello`,
     ])
-  })
-
-  it('finds words that an earlier version split otherwise, in however many entries', async () => {
-    const { database } = engine
-    const notes = Array.from({ length: 45 }, (_, i) => `数据库 ${i}`)
-    expect(await found(notes, '数据库')).toHaveLength(10)
-    await database.execute(sql`update units set words = ''`)
-    expect(await found([], '数据库')).toEqual([])
-    await database.execute(sql`truncate store_settings`)
-    await recountWords(database)
-    const memory = createMemoryManager({ stores: createPostgresStore(database) })
-    expect(await memory.search('long-term', { text: '数据库' }, { limit: 50 })).toHaveLength(45)
-  })
-
-  it('counts the words of a long text anew that an earlier version kept as one', async () => {
-    const { database } = engine
-    const text = ['数据库', '船'].map((word) => `${word} harbour `.repeat(300)).join('\n\n')
-    await found([text], '数据库')
-    await database.execute(sql`delete from units where unit > 0`)
-    await database.execute(sql`update units set words = ''`)
-    await database.execute(sql`update entries set unit_count = 1, word_count = 0`)
-    await database.execute(sql`truncate store_settings`)
-    await recountWords(database)
-    for (const word of ['数据库', '船']) expect(await found([], word)).toEqual([text])
-    const [counted] = await rowsOf(
-      database,
-      sql`select entries.word_count = units.word_count and units.word_count > 1200 as alike from entries, units`,
-    )
-    expect(counted).toEqual({ alike: true })
   })
 
   it('splits and stems by a text search configuration', async () => {

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { conversationKey, createMemoryManager } from '@recall/core'
@@ -6,29 +6,20 @@ import { createPostgresStore } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
 import { bundleScript, type Child, startChild } from '../../../packages/store-file/test/child-process.ts'
 import { seededRandom } from '../../../packages/store-file/test/random.ts'
-import {
-  lastStep,
-  migrateTo,
-  steps,
-  textOf,
-  writeAt,
-} from '../../../packages/store-postgres/test/earlier-schemas.ts'
+import { inventSteps, type Steps } from '../../../packages/store-postgres/test/later-steps.ts'
 import { createServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import type { Attack } from '../attack.ts'
 import { lookAtRoot, lookForNotes } from '../look-at-root.ts'
 
 const fixtures = fileURLToPath(new URL('../../../packages/store-file/test/fixtures', import.meta.url))
-const migrationsFolder = fileURLToPath(
-  new URL('../../../packages/store-postgres/migrations', import.meta.url),
-)
 const childOf = (name: string): Promise<string> =>
   bundleScript(fileURLToPath(new URL(`../children/${name}`, import.meta.url)))
 /** Besides what a fixture holds: enough that building an index takes a while. */
 const notes = 80
 
-/** Processes that are the first to open what an earlier version wrote. */
+/** Processes that are the first to open what another version wrote. */
 export const migrations: Attack = {
-  what: 'what each earlier schema wrote, in files and in Postgres, is opened by processes that are killed: all of it is there, and whoever comes next finishes the migration',
+  what: 'files with an index of another version and databases that lack steps are opened by processes that are killed: all that was written is there, and whoever comes next finishes the migration',
   size: 20,
   async round({ seed, size, folder }) {
     const random = seededRandom(seed)
@@ -90,7 +81,16 @@ const lookAtFiles = (root: string): Promise<string[]> =>
     ]
   })
 
-/** A process that migrates database after database, each of another step, killed in the middle of one. */
+/** What the databases hold whose making is interrupted: steps that were made, each by a process of its own. */
+const beginnings = [
+  { what: 'an empty database', made: 0 },
+  { what: 'a database without tables', made: 1 },
+  { what: 'a database of this version', made: 2 },
+]
+/** Steps that a later version is imagined to add. */
+const later = 3
+
+/** Processes of a later version that make what one database after another lacks, killed in the middle of it. */
 async function killPostgresMigrations(
   folder: string,
   kills: number,
@@ -99,37 +99,52 @@ async function killPostgresMigrations(
   // The program looks for its migrations beside its own folder.
   const script = join(folder, 'program/child.mjs')
   cpSync(await childOf('migrate-postgres-child.ts'), script)
-  symlinkSync(migrationsFolder, join(folder, 'migrations'))
-  const old = steps.filter((step) => step < lastStep)
+  const steps = inventSteps(later)
+  cpSync(steps.folder, join(folder, 'migrations'), { recursive: true })
   const violations: string[] = []
   for (let i = 0; i < kills; i++) {
-    const step = old[i % old.length] as number
+    const { what, made } = beginnings[i % beginnings.length] as (typeof beginnings)[number]
     const { url, drop } = await createServerDatabase()
-    const before = await openPostgres({ url, migrations: false, connections: 1 })
-    await migrateTo(before.database, step)
-    await writeAt(before.database, step)
-    await before.close()
+    const isWhole = await begin(url, made)
     const child = startChild(script, [url])
     await child.message()
     await new Promise((resolve) => setTimeout(resolve, random() * 300))
     const ended = diedAlone([await kill(child)])
-    const found = await lookAtPostgres(url, step).catch((error: Error) => [error.message])
-    violations.push(...[...ended, ...found].map((what) => `Postgres, step ${step}, kill ${i}: ${what}`))
+    const found = await lookAtPostgres(url, steps, isWhole).catch((error: Error) => [error.message])
+    violations.push(...[...ended, ...found].map((violation) => `${what}, kill ${i}: ${violation}`))
     await drop()
   }
+  steps.remove()
   return violations
 }
 
-async function lookAtPostgres(url: string, step: number): Promise<string[]> {
-  const { database, close } = await openPostgres({ url, connections: 2 })
-  const memory = createMemoryManager({ stores: createPostgresStore(database) })
+/** Makes the first steps, and writes a memory where there are tables for it: then it tells `true`. */
+async function begin(url: string, made: number): Promise<boolean> {
+  const { database, close } = await openPostgres({ url, migrations: false, connections: 1 })
+  const steps = inventSteps(0, made)
+  if (made > 0) await steps.make(database)
+  const isWhole = made === beginnings.length - 1
+  if (isWhole) await createMemoryManager({ stores: createPostgresStore(database) }).write(...memoryBefore)
+  steps.remove()
+  await close()
+  return isWhole
+}
+
+const memoryBefore = ['long-term', 'note', 'The lighthouse stands at the harbour.'] as const
+
+async function lookAtPostgres(url: string, steps: Steps, isWhole: boolean): Promise<string[]> {
+  const { database, close } = await openPostgres({ url, migrations: false, connections: 1 })
   try {
-    const read = await memory.read('long-term', `note-${step}`)
-    const [found] = await memory.search('long-term', { text: `number${step}` })
+    await steps.make(database)
+    const memory = createMemoryManager({ stores: createPostgresStore(database) })
+    const [scope, key, value] = memoryBefore
+    if (!isWhole) await memory.write(scope, key, value)
+    const read = await memory.read(scope, key)
+    const [found] = await memory.search(scope, { text: 'lighthouse' })
     await memory.write('long-term', 'new', 'written now')
     return [
-      ...(read === textOf(step) ? [] : [`its memory reads ${JSON.stringify(read)}`]),
-      ...(found?.key === `note-${step}` ? [] : ['its memory is not found']),
+      ...(read === value ? [] : [`its memory reads ${JSON.stringify(read)}`]),
+      ...(found?.key === key ? [] : ['its memory is not found']),
     ]
   } finally {
     await close()

@@ -6,7 +6,7 @@ import { codeOf } from './postgres-errors.ts'
 const oldestServer = 15
 const insufficientPrivilege = '42501'
 
-/** What the first migrations create, and where it comes from. */
+/** What the first migration creates, and where it comes from. */
 const extensions = [
   { name: 'vector', source: 'pgvector 0.8 or newer', oldest: [0, 8] },
   { name: 'btree_gin', source: "Postgres' own contrib modules", oldest: [1, 0] },

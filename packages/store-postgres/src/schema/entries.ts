@@ -109,8 +109,6 @@ export const storeSettings = pgTable(
      * decided.
      */
     textConfiguration: text('text_configuration'),
-    /** The version of core's splitting that counted the words, see `recount-words.ts`. */
-    wordsVersion: integer('words_version').notNull().default(0),
   },
   (table) => [check('store_settings_one_row', sql`${table.only}`)],
 )

@@ -1,2 +1,0 @@
-ALTER TABLE "retrieval_events" ADD COLUMN "counted" boolean DEFAULT false NOT NULL;--> statement-breakpoint
-CREATE UNIQUE INDEX "retrieval_events_counted" ON "retrieval_events" USING btree ("memory_id","agent_id") WHERE "retrieval_events"."counted";

@@ -1,2 +1,0 @@
-ALTER TABLE "memories" ADD COLUMN "crowded" boolean DEFAULT false NOT NULL;--> statement-breakpoint
-CREATE INDEX "memories_discoveries" ON "memories" USING btree ("created_at") WHERE "memories"."quality" = -1 and not "memories"."crowded";

@@ -1,1 +1,0 @@
-ALTER TABLE "system_config" ADD COLUMN "embedding_model" text;

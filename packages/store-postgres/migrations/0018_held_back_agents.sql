@@ -1,1 +1,0 @@
-ALTER TABLE "agents" ADD COLUMN "held_back" boolean DEFAULT false NOT NULL;

@@ -1,1 +1,0 @@
-CREATE INDEX "memories_duplicate_of" ON "memories" USING btree ("duplicate_of") WHERE "memories"."duplicate_of" is not null;

@@ -1,1 +1,0 @@
-CREATE INDEX "memories_low_of_agents" ON "memories" USING btree ("agent_id") WHERE "memories"."quality" < 0;

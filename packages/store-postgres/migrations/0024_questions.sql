@@ -1,1 +1,0 @@
-CREATE INDEX "retrieval_events_asked" ON "retrieval_events" USING btree ("created_at") WHERE "retrieval_events"."query" <> '';

@@ -1,1 +1,0 @@
-ALTER TABLE "units" ADD COLUMN "parts" integer DEFAULT 1 NOT NULL;

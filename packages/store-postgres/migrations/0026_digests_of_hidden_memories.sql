@@ -1,2 +1,0 @@
-ALTER TABLE "memories" ADD COLUMN "words_digest" text;--> statement-breakpoint
-CREATE INDEX "memories_words_digest" ON "memories" USING btree ("agent_id","words_digest") WHERE "memories"."words_digest" is not null;
