@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
+import { schemaVersion } from '../src/search-index/schema.ts'
 import { writeSeal } from '../src/search-index/seal.ts'
 import { loadSqlite } from '../src/sqlite/driver.ts'
 import { answers, fill, internal } from './index-answers.ts'
@@ -55,7 +56,7 @@ describe('an index that another process has open, on Windows', () => {
     const root = temporaryRoot()
     await fill(root, 20)
     const database = (await loadSqlite())(indexOf(root))
-    database.exec('PRAGMA user_version = 1; CREATE TABLE of_old (name TEXT)')
+    database.exec(`PRAGMA user_version = ${schemaVersion + 1}; CREATE TABLE of_later (name TEXT)`)
     database.close()
     const notices: string[] = []
     const memory = await openFileMemory({ root, fileSystem, onNotice: (text) => notices.push(text) })

@@ -1,25 +1,27 @@
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { conversationKey, createMemoryManager } from '@recall/core'
 import { createPostgresStore } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
+import { schemaVersion } from '../../../packages/store-file/src/search-index/schema.ts'
 import { bundleScript, type Child, startChild } from '../../../packages/store-file/test/child-process.ts'
+import { damage } from '../../../packages/store-file/test/damage-file.ts'
 import { seededRandom } from '../../../packages/store-file/test/random.ts'
+import { changeVersion, writeBefore } from '../../../packages/store-file/test/written-before.ts'
 import { inventSteps, type Steps } from '../../../packages/store-postgres/test/later-steps.ts'
 import { createServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import type { Attack } from '../attack.ts'
 import { lookAtRoot, lookForNotes } from '../look-at-root.ts'
 
-const fixtures = fileURLToPath(new URL('../../../packages/store-file/test/fixtures', import.meta.url))
 const childOf = (name: string): Promise<string> =>
   bundleScript(fileURLToPath(new URL(`../children/${name}`, import.meta.url)))
-/** Besides what a fixture holds: enough that building an index takes a while. */
+/** Besides one of each kind: enough that building an index takes a while. */
 const notes = 80
 
 /** Processes that are the first to open what another version wrote. */
 export const migrations: Attack = {
-  what: 'files with an index of another version and databases that lack steps are opened by processes that are killed: all that was written is there, and whoever comes next finishes the migration',
+  what: 'files with an index of another version or a damaged one, and databases that lack steps are opened by processes that are killed: all that was written is there, and whoever comes next finishes the migration',
   size: 20,
   async round({ seed, size, folder }) {
     const random = seededRandom(seed)
@@ -38,14 +40,25 @@ export const migrations: Attack = {
   },
 }
 
+/** What an index is like that has to be built anew. */
+const unfit: ((root: string, random: () => number) => Promise<string>)[] = [
+  (root) => ofVersion(root, schemaVersion - 1),
+  (root) => ofVersion(root, schemaVersion + 1),
+  async (root, random) => `an index with ${damage(join(root, 'memory/.recall/index.db'), random)}`,
+]
+
+async function ofVersion(root: string, version: number): Promise<string> {
+  await changeVersion(root, version)
+  return `an index of version ${version}`
+}
+
 async function killFileMigration(script: string, root: string, random: () => number): Promise<string[]> {
-  const names = readdirSync(fixtures).filter((name) => name.startsWith('index-schema-'))
-  const name = names[Math.floor(random() * names.length)] as string
-  cpSync(join(fixtures, name), root, { recursive: true })
+  mkdirSync(root)
+  await writeBefore(root)
   const folder = join(root, 'memory/long-term')
-  mkdirSync(folder, { recursive: true })
   for (let i = 0; i < notes; i++)
     writeFileSync(join(folder, `old-${i}.md`), `The harbour number${i} is old.\n`)
+  const what = await unfit[Math.floor(random() * unfit.length)]?.(root, random)
   // Two of them at the same time, as an editor and a terminal may be.
   const children = ['a', 'b'].slice(0, random() < 0.3 ? 2 : 1).map((each) => startChild(script, [root, each]))
   const ended: unknown[] = []
@@ -56,7 +69,7 @@ async function killFileMigration(script: string, root: string, random: () => num
       ended.push(await kill(child))
     }),
   )
-  return [...diedAlone(ended), ...(await lookAtFiles(root))].map((what) => `${name}: ${what}`)
+  return [...diedAlone(ended), ...(await lookAtFiles(root))].map((violation) => `${what}: ${violation}`)
 }
 
 function kill(child: Child): Promise<unknown> {

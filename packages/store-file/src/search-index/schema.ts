@@ -4,7 +4,7 @@ import type { MemoryScope } from '@recall/core'
  * Raised when the tables change, or what they hold of the same file: an index of another version is thrown away and
  * built anew.
  */
-export const schemaVersion = 23
+export const schemaVersion = 1
 
 /** A row's scope is its position here. */
 export const scopeNumbers: Record<MemoryScope, number> = {
