@@ -79,7 +79,7 @@ async function openFolder(root: string, template: Blob | undefined): Promise<Emb
     if (!holdsData(data)) {
       await makeData(data, async (unfinished) => (await openIn(unfinished, template)).close())
     }
-    // PGlite makes its files readable by everybody, so the folder is closed, even if an earlier version made it.
+    // PGlite makes its files readable by everybody, and a copy of a folder may have another mode.
     chmodSync(data, onlyMe)
     return await openIn(data, undefined, lock.release)
   } catch (error) {

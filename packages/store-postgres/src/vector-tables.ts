@@ -1,6 +1,5 @@
 import { conversationType, embedTexts, embedWhole } from '@recall/core'
 import { embeddedTexts } from '@recall/core/ranking'
-import { spokenText } from '@recall/core/text'
 import { type SQL, sql } from 'drizzle-orm'
 
 export interface RowKey {
@@ -16,8 +15,6 @@ export interface OutdatedRow extends RowKey {
   text: string
   /** The type of an entry, as JSON; `null` for a memory. */
   type: string | null
-  /** How many rows of `units` an entry has; 1 for a memory. */
-  unitCount: number
   /** Digest of the text: a vector is dropped if the text changed meanwhile. */
   digest: string
   /** Another model that has a vector in `next_embedding`; `null` if none has. */
@@ -41,7 +38,7 @@ export interface VectorTable {
   next(model: string, limit: number, after: RowKey | null): SQL
   /** Removes vectors of other models from `next_embedding`. */
   dropOthers(model: string): SQL
-  /** The texts of a row that get a vector each, as many as it has units. */
+  /** The texts of a row that get a vector each: one for each of its units. */
   textsOf(row: OutdatedRow): string[]
   /** Makes these vectors, as they were made when the row was written. */
   embed: typeof embedTexts
@@ -76,7 +73,7 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
     text: sql`text`,
     outdated: outdatedEntry,
     next: (model, limit, after) => sql`
-      select place::text as place, id::text as id, concat_ws('/', namespace, scope, key) as name, text, type, unit_count as "unitCount", md5(text) as digest, (
+      select place::text as place, id::text as id, concat_ws('/', namespace, scope, key) as name, text, type, md5(text) as digest, (
         select min(next_embedding_model) from units
         where units.place = entries.place and units.entry = entries.id and next_embedding_model <> ${model}::text
       ) as beside
@@ -86,10 +83,10 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
     dropOthers: (model) => sql`
       update units set next_embedding = null, next_embedding_model = null
       where next_embedding_model <> ${model}::text`,
-    textsOf: ({ text, type, unitCount }) => {
+    textsOf: ({ text, type }) => {
       const texts = embeddedTexts(text, type !== null && JSON.parse(type) === conversationType)
-      // An entry that an earlier version split otherwise, or not at all, gets the vector of the whole for each unit.
-      return texts.length === unitCount ? texts : Array<string>(unitCount).fill(spokenText(text))
+      // An entry that was written without a text meanwhile has a unit, too.
+      return texts.length === 0 ? [''] : texts
     },
     embed: embedTexts,
     keepBeside: (model, rows) => sql`
@@ -115,7 +112,7 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
     text: sql`content`,
     outdated: outdatedMemory,
     next: (model, limit, after) => sql`
-      select null as place, id::text as id, short_id as name, content as text, null as type, 1 as "unitCount", md5(content) as digest,
+      select null as place, id::text as id, short_id as name, content as text, null as type, md5(content) as digest,
         next_embedding_model as beside
       from memories
       where ${outdatedMemory(model)} and next_embedding_model is distinct from ${model}::text

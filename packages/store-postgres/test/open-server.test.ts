@@ -78,24 +78,6 @@ describe.runIf(serverUrl)('a server', () => {
     await drop()
   })
 
-  it('gets an index for each kind of memories in place of the one for all that earlier versions made', async () => {
-    const { url, drop } = await createServerDatabase()
-    const earlier = await openPostgres({ url })
-    await earlier.database.execute(
-      'create index memories_embedding_3 on memories using hnsw ((embedding::halfvec(3)) halfvec_cosine_ops) where vector_dims(embedding) = 3',
-    )
-    const column = { table: 'memories', dimensions: 3 } as const
-    const { close } = await openPostgres({ url, indexed: [column] })
-    const found = await rowsOf<{ name: string }>(
-      earlier.database,
-      sql`select indexname as name from pg_indexes where tablename = 'memories' and indexdef like '%hnsw%' order by name`,
-    )
-    expect(found.map(({ name }) => name)).toEqual(vectorIndexNames(column).sort())
-    await close()
-    await earlier.close()
-    await drop()
-  })
-
   it.each([
     ['others are named', [{ table: 'memories', dimensions: 3 } as const]],
     ['no others are named', undefined],

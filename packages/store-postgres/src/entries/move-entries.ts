@@ -96,7 +96,7 @@ async function moveRows(
     sql`insert into ${entries} (place, ${kept}) select ${target}::uuid, ${kept} from ${entries} where ${inSource}`,
   )
   const parts = columnsBut(units, 'place')
-  // Units beyond `unitCount` were left by an older version.
+  // Units beyond `unitCount` were left by what the entry was before.
   await transaction.execute(
     sql`insert into ${units} (place, ${parts}) select ${target}::uuid, ${parts} from ${units}
       where ${units.place} = ${source}::uuid and ${inArray(units.entry, [...ids])} and ${units.unit} < (

@@ -39,7 +39,7 @@ export const entries = pgTable(
     fields: jsonb('fields').notNull(),
     text: text('text').notNull(),
     wordCount: integer('word_count').notNull(),
-    /** Rows of `units` beyond it were left by an older version of the entry; they only make a word look less rare. */
+    /** Rows of `units` beyond it were left by what the entry was before; they only make a word look less rare. */
     unitCount: integer('unit_count').notNull().default(1),
     type: text('type'),
     tags: text('tags').array().notNull(),

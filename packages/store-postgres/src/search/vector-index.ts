@@ -132,24 +132,18 @@ export async function createVectorIndexes(
   try {
     for (const [index, rows] of Object.entries(indexes[table])) {
       const name = nameOf(index, dimensions)
-      // No search uses the invalid index of an interrupted run, or one of the other type by an earlier version.
-      const [known] = await rowsOf<{ usable: boolean }>(
+      // No search uses the invalid index of an interrupted run.
+      const [known] = await rowsOf<{ valid: boolean }>(
         database,
-        sql`
-          select indisvalid and strpos(pg_get_indexdef(indexrelid), ${`)::${type}(`}) > 0 as usable
-          from pg_index where indexrelid = to_regclass(${name})`,
+        sql`select indisvalid as valid from pg_index where indexrelid = to_regclass(${name})`,
       )
-      if (known?.usable) continue
+      if (known?.valid) continue
       if (known) await database.execute(sql.raw(`drop index ${manner} ${name}`))
       await database.execute(
         sql.raw(`create index ${manner} ${name} on ${table}
           using hnsw ((embedding::${type}(${dimensions})) ${type}_cosine_ops)
           where vector_dims(embedding) = ${dimensions} and ${rows}`),
       )
-    }
-    // Earlier versions had one index for all memories.
-    if (table === 'memories') {
-      await database.execute(sql.raw(`drop index ${manner} if exists ${nameOf(table, dimensions)}`))
     }
   } finally {
     if (concurrently) await database.execute(sql`select pg_advisory_unlock(${indexLock})`)
