@@ -289,7 +289,7 @@ describe('archive', () => {
     expect(readdirSync(join(shell.root, 'memory/conversations'))).toHaveLength(1)
   })
 
-  it('makes no hash of a secret, and knows a session again of which one was made', async () => {
+  it('makes no hash of a secret, and knows a session again of which less was one before', async () => {
     const shell = createShell()
     const folder = temporaryFolder()
     const journal = join(shell.root, 'memory/.recall/imports.json')
@@ -340,15 +340,6 @@ describe('archive', () => {
       writeFileSync(file, lines.map((each) => `${JSON.stringify(each)}\n`).join(''))
       return file
     }
-    /** An archive from before messages were named by what they say. */
-    const nameByLine = (root: string, number: number, line: number): void => {
-      const archive = join(root, `memory/conversations/conversation-00${number}.md`)
-      const text = readFileSync(archive, 'utf8')
-      const older = text.replace(/^last_message: .*$/m, `last_message: line-${line}`)
-      expect(older).not.toBe(text)
-      writeFileSync(archive, older)
-    }
-
     it('keeps the turns that a rewritten transcript no longer has', async () => {
       const shell = createShell()
       const file = path()
@@ -356,32 +347,43 @@ describe('archive', () => {
       await shell.run('archive', say(file, 'feed the narwhal', 'fed', 'and again', 'fed twice'))
       for (const animal of ['walrus', 'narwhal']) expect((await shell.run('search', animal)).code).toBe(0)
     })
+  })
+
+  describe('of lines without ids, in a transcript that was rewritten', () => {
+    const sessionId = '00000000-0000-4000-8000-000000000001'
+    const path = () => join(temporaryFolder(), `${sessionId}.jsonl`)
+    const key = `conversation:${sessionId}`
+    const say = (file: string, before: number, ...texts: string[]): string => {
+      const passed = Array.from({ length: before }, () => ({ type: 'progress', sessionId }))
+      const said = texts.map((content, i) => {
+        const role = i % 2 ? 'assistant' : 'user'
+        return { type: role, sessionId, message: { role, content }, timestamp: '2026-01-01T00:00:00.000Z' }
+      })
+      writeFileSync(file, [...passed, ...said].map((each) => `${JSON.stringify(each)}\n`).join(''))
+      return file
+    }
 
     it('brings an archive up to date that names its last message by its line', async () => {
       const shell = createShell()
       const file = path()
-      await shell.run('archive', say(file, 'feed the walrus', 'fed'))
-      nameByLine(shell.root, 1, 2)
-      expect(await shell.json('archive', file)).toMatchObject({ archived: [{ status: 'unchanged' }] })
-      nameByLine(shell.root, 1, 2)
-      expect(await shell.json('archive', say(file, 'feed the walrus', 'fed', 'again', 'done'))).toMatchObject(
-        {
-          archived: [{ status: 'updated', kept: [], parts: [{ key: 'conversation:run' }] }],
-        },
-      )
+      await shell.run('archive', say(file, 0, 'feed the walrus', 'fed'))
+      expect(await shell.json('archive', say(file, 1, 'feed the walrus', 'fed'))).toMatchObject({
+        archived: [{ status: 'unchanged' }],
+      })
+      const longer = say(file, 2, 'feed the walrus', 'fed', 'again', 'done')
+      expect(await shell.json('archive', longer)).toMatchObject({
+        archived: [{ status: 'updated', kept: [], parts: [{ key }] }],
+      })
       expect(readdirSync(join(shell.root, 'memory/conversations'))).toHaveLength(1)
     })
 
     it('keeps such an archive of which the transcript has other turns now', async () => {
       const shell = createShell()
       const file = path()
-      await shell.run('archive', say(file, 'feed the walrus', 'fed'))
-      nameByLine(shell.root, 1, 2)
+      await shell.run('archive', say(file, 0, 'feed the walrus', 'fed'))
       expect(
-        await shell.json('archive', say(file, 'feed the narwhal', 'fed', 'again', 'done')),
-      ).toMatchObject({
-        archived: [{ kept: ['conversation:run'], parts: [{ key: 'conversation:run#2' }] }],
-      })
+        await shell.json('archive', say(file, 0, 'feed the narwhal', 'fed', 'again', 'done')),
+      ).toMatchObject({ archived: [{ kept: [key], parts: [{ key: `${key}#2` }] }] })
       expect((await shell.run('search', 'walrus')).code).toBe(0)
     })
   })

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { openFileMemory } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
 import type { ImportReport } from '../src/imports/import-report.ts'
 import { createShell, jsonLines, type Shell, temporaryFolder, writeFiles } from './support.ts'
@@ -255,23 +253,6 @@ it('makes no hash of a secret in an id, and keeps memories apart whose ids diffe
   write('c', 'd')
   expect(await shell.json('import', folder)).toMatchObject({ memories: 0, unchanged: 4 })
   expect(await keys()).toEqual(before)
-})
-
-it('knows a memory again whose key was made of its id with the secret, and brings none back', async () => {
-  const shell = createShell()
-  const source = join(temporaryFolder(), 'mem0.json')
-  const id = `${'ghp_'}${'a1B2'.repeat(9)}`
-  const key = `import:mem0:${createHash('sha256').update(id).digest('hex').slice(0, 20)}`
-  const write = (memory: string): void => writeFileSync(source, JSON.stringify([{ id, memory }]))
-  const memory = await openFileMemory({ root: shell.root })
-  await memory.write('long-term', key, 'The walrus waits.')
-  await memory.close()
-  write('The narwhal waits.')
-  expect(await shell.json('import', source)).toMatchObject({ memories: 0, kept: 1 })
-  await shell.run('forget', key, '--yes')
-  write('The lynx waits.')
-  expect(await shell.json('import', source)).toMatchObject({ memories: 0, forgotten: 1 })
-  expect((await shell.run('search', 'waits')).code).toBe(1)
 })
 
 it('tells of memories that have the id of a later one, which alone is kept', async () => {

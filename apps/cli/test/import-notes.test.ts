@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createMemoryManager } from '@recall/core'
 import { openFileStore } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
 import { openJournal } from '../src/imports/import-journal.ts'
@@ -89,60 +87,6 @@ describe('a note', () => {
       expect(await kept(shell)).toHaveLength(1)
     }
   })
-
-  /** Notes as earlier versions imported them, all as those of basic-memory. */
-  async function importedEarlier() {
-    const shell = createShell()
-    const folder = temporaryFolder()
-    writeFiles(folder, { 'a/kite.md': 'Fly a kite.', 'a/tea.md': 'Drink tea.' })
-    await shell.run('init')
-    const store = await openFileStore({ root: shell.root })
-    const memory = createMemoryManager({ stores: store })
-    const journal = openJournal(store)
-    for (const [name, text] of [
-      ['kite', 'Fly a kite.'],
-      ['tea', 'Drink tea.'],
-    ] as const) {
-      const key = `import:basic-memory:${createHash('sha256').update(name).digest('hex').slice(0, 20)}`
-      const value = `# ${name}\n\n${text}\n\nImported from basic-memory (${name}), recorded at an unknown time.`
-      await memory.write('long-term', key, value, { tags: ['from:basic-memory'] })
-      const hashOf = (said: string) =>
-        createHash('sha256').update(JSON.stringify(said)).digest('hex').slice(0, 16)
-      journal.add(key, hashOf(value))
-      journal.add(`file of ${key}`, hashOf(join(folder, `a/${name}.md`)))
-    }
-    journal.save()
-    await store.close()
-    return { shell, folder }
-  }
-
-  it.each([
-    ['', ''],
-    [', also when its folder was moved', 'moved'],
-    [', also when the journal is lost', 'lost'],
-  ])('that an earlier version imported is imported again under its key%s', async (_, change) => {
-    const { shell, folder } = await importedEarlier()
-    const before = (await kept(shell)).map(({ key }) => key)
-    if (change === 'moved') renameSync(join(folder, 'a'), join(folder, 'b'))
-    if (change === 'lost') rmSync(join(shell.root, 'memory/.recall/imports.json'))
-    await shell.run('forget', '--containing', 'Drink', '--yes')
-    const again = await shell.json('import', join(folder, change === 'moved' ? 'b' : 'a'))
-    expect(again).toMatchObject({ memories: 1, kept: 0, forgotten: 1 })
-    const [kite, ...others] = await kept(shell)
-    expect(others).toEqual([])
-    expect(before).toContain(kite?.key)
-    expect(kite).toMatchObject({
-      value: '# kite\n\nFly a kite.\n\nImported from markdown (kite).',
-      tags: ['from:markdown'],
-    })
-  })
-
-  it('has a key of its own beside one of its name that an earlier version imported', async () => {
-    const { shell, folder } = await importedEarlier()
-    writeFiles(folder, { 'c/kite.md': 'Buy a kite.' })
-    expect(await shell.json('import', join(folder, 'c'))).toMatchObject({ memories: 1, kept: 0 })
-    expect(await kept(shell)).toHaveLength(3)
-  })
 })
 
 describe('notes with the same name', () => {
@@ -193,22 +137,17 @@ describe('notes with the same name', () => {
     })
   })
 
-  it('goes on with what was imported when files were not recorded yet', async () => {
+  it('are told apart once a lost journal was made again', async () => {
     const shell = createShell()
     const folder = temporaryFolder()
     writeFiles(folder, { 'a/todo.md': 'Feed the walrus.', 'b/todo.md': 'Paint the ocelot.' })
-    await shell.run('import', join(folder, 'a'))
-    const path = join(shell.root, 'memory/.recall/imports.json')
-    const journal = Object.entries(JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>)
-    const key = JSON.parse((await shell.run('export')).out).key as string
-    const file = createHash('sha256').update(`file of ${key}`).digest('hex').slice(0, 24)
-    const older = journal.filter(([name]) => name !== file)
-    expect(older).toHaveLength(journal.length - 1)
-    writeFileSync(path, JSON.stringify(Object.fromEntries(older)))
-
-    expect(await shell.json('import', join(folder, 'b'))).toMatchObject({ memories: 1 })
+    const [a, b] = [join(folder, 'a'), join(folder, 'b')]
+    await shell.run('import', a)
+    rmSync(join(shell.root, 'memory/.recall/imports.json'))
+    expect(await shell.json('import', a)).toMatchObject({ memories: 0, unchanged: 1 })
+    expect(await shell.json('import', b)).toMatchObject({ memories: 1, kept: 0 })
     writeFiles(folder, { 'a/todo.md': 'Feed the walrus fish.' })
-    expect(await shell.json('import', join(folder, 'a'))).toMatchObject({ memories: 1 })
+    expect(await shell.json('import', a, b)).toMatchObject({ memories: 1, kept: 0 })
     expect(await found(shell, 'fish', 'ocelot')).toEqual([true, true])
     expect((await shell.run('export')).out.trim().split('\n')).toHaveLength(2)
   })

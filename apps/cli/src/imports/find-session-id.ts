@@ -31,7 +31,7 @@ export async function findSessionId(
   const last = archives.map(({ lastMessage = '' }) => lastMessage)
   // An id from what was said proves the session; one that the file gives, such as `2`, may be in many.
   const proofs = isKnown ? last.filter((id) => id.startsWith('said-')) : last
-  // What journals and ids were made of held the secrets of the first message as well, before they were left out.
+  // What the journal has, and ids, are others where more of the first message counts as a secret than before.
   const isRenamed = Object.keys(counts).length > 0 && holds(archives[0], first)
   const isSame = last.length === 0 ? !isKnown : isRenamed || (await hasAny(path, new Set(proofs)))
   if (!isSame) return `${name}-${beginning.slice(0, 6)}`

@@ -32,34 +32,29 @@ export function createMemoryImporter(
     isForgotten({ scope: 'long-term', namespace: memory.namespace, key }) ||
     (await memory.exists('long-term', key))
 
-  const findKey = async (record: NamedMemory, path: string): Promise<string> => {
-    const { earlierKey } = record
-    if (earlierKey !== undefined && (await isKnown(earlierKey))) return earlierKey
+  const findKey = async (record: ImportedMemory, path: string): Promise<string> => {
     if (!record.isFile) return keyOf(record)
-    // An edit may make a note look like one of the other kind, and earlier versions took all notes for one kind.
+    // An edit may make a note look like one of the other kind.
     const others = noteSources.filter((source) => source !== record.source)
     for (const source of others) {
-      const key = await findNoteKey({ ...record, source }, path)
+      const key = await findNoteKey(record, source, path)
       if (await isKnown(key)) return key
     }
-    return findNoteKey(record, path)
+    return findNoteKey(record, record.source, path)
   }
 
-  /** The key of a note, or one of its own where the note of another file has its name. */
-  const findNoteKey = async (record: ImportedMemory, path: string): Promise<string> => {
-    const key = keyOf(record)
-    const own = keyOf({ ...record, id: `${record.id}\n${path}` })
+  /** The key of a note among those of a source, or one of its own where the note of another file has its name. */
+  const findNoteKey = async (record: ImportedMemory, source: string, path: string): Promise<string> => {
+    const key = keyOf({ ...record, source })
+    const own = keyOf({ ...record, source, id: `${record.id}\n${path}` })
     const present = await memory.batchRead<string>('long-term', [key, own])
-    // A folder that was moved or copied holds the same notes.
-    if (formsOf(record).some((text) => present.get(key) === text || journal.has(key, hashOf(text))))
-      return key
     const file = fileOf(key)
-    // A journal from before files were recorded tells at least whether this one was ever imported.
-    const isOfAnother = journal.knows(file)
-      ? !journal.has(file, hashOf(path))
-      : journal.knows(key) && !journal.knows(path)
-    if (isOfAnother || present.has(own)) return own
-    journal.add(file, hashOf(path))
+    const { text } = redactText(toText(record))
+    // A folder that was moved or copied holds the same notes.
+    const isSame = present.get(key) === text || journal.has(key, hashOf(text))
+    const isOfAnother = journal.knows(file) && !journal.has(file, hashOf(path))
+    if (!isSame && (isOfAnother || present.has(own))) return own
+    if (!journal.knows(file)) journal.add(file, hashOf(path))
     return key
   }
 
@@ -86,10 +81,6 @@ export function createMemoryImporter(
     }
   }
 
-  /** Whether a text under a key is as an import left it. */
-  const isOurs = (key: string, text: unknown, record: ImportedMemory): boolean =>
-    journal.has(key, hashOf(text)) || formsOf(record).some((form) => form === text)
-
   /** Writes the memories that are new or that only their source has changed. */
   const writeBatch = async (
     batch: ReadonlyMap<string, ImportedMemory>,
@@ -104,7 +95,7 @@ export function createMemoryImporter(
       else if (present.get(key) === text) {
         outcome.unchanged++
         journal.add(key, hashOf(text))
-      } else if (present.has(key) && !isOurs(key, present.get(key), record)) outcome.kept++
+      } else if (present.has(key) && !journal.has(key, hashOf(present.get(key)))) outcome.kept++
       else {
         const labels = labelsOf(record)
         addCounts(outcome.redactions, counts)
@@ -146,13 +137,8 @@ const hashOf = (value: unknown): string => sha256(JSON.stringify(value)).slice(0
 
 const keyOf = ({ source, id }: ImportedMemory): string => `import:${source}:${sha256(id).slice(0, 20)}`
 
-interface NamedMemory extends ImportedMemory {
-  /** Under which earlier versions kept it. */
-  earlierKey?: string
-}
-
 /** An id may be all that a memory says. The hash of a secret in it would confirm each guess at that. */
-function withoutSecretsInIds(records: readonly ImportedMemory[]): NamedMemory[] {
+function withoutSecretsInIds(records: readonly ImportedMemory[]): ImportedMemory[] {
   const counts = new Map<string, number>()
   return records.map((record) => {
     const id = withoutSecrets(record.id)
@@ -160,8 +146,7 @@ function withoutSecretsInIds(records: readonly ImportedMemory[]): NamedMemory[] 
     const count = (counts.get(id) ?? 0) + 1
     counts.set(id, count)
     // Several that differed in their secrets alone stay several.
-    const earlierKey = keyOf(record.isFile ? { ...record, source: firstNoteSource } : record)
-    return { ...record, id: count === 1 ? id : `${id} (${count})`, earlierKey }
+    return { ...record, id: count === 1 ? id : `${id} (${count})` }
   })
 }
 
@@ -190,25 +175,13 @@ function labelsOf(record: ImportedMemory): {
 const toTag = (text: string): string =>
   beginningOf(text.replace(/[\s\p{Cc}]+/gu, ' ').trim(), longestTag).toWellFormed()
 
-/** The source that earlier versions named for every note. */
-const firstNoteSource = 'basic-memory'
-const noteSources = [firstNoteSource, 'markdown']
-
-/** What a memory is kept as, and was, or may have been, while its source said the same. */
-function formsOf(record: ImportedMemory): string[] {
-  const { isFile, at = unknownTime } = record
-  const others = isFile ? noteSources.map((source) => ({ ...record, source })) : []
-  const first = isFile ? [{ ...record, source: firstNoteSource, at }] : []
-  return [record, ...others, ...first].map((each) => redactText(toText(each)).text)
-}
-
-const unknownTime = 'at an unknown time'
+const noteSources = ['basic-memory', 'markdown']
 
 /** Adds the origin below the text: another tool recorded it, elsewhere and earlier. */
 function toText({ text, source, id, isFile, at, project }: ImportedMemory): string {
   const from = [`Imported from ${source}`, ...(project ? [`project ${project}`] : [])].join(', ')
   const clean = id.length <= 80 && !/\s/.test(id) ? ` (${id})` : ''
   // A note is as old as its file, whose time changes with each copy: the entry has it, the text does not.
-  const recorded = isFile && at === undefined ? '' : `, recorded ${at ?? unknownTime}`
+  const recorded = isFile && at === undefined ? '' : `, recorded ${at ?? 'at an unknown time'}`
   return `${text}\n\n${from}${clean}${recorded}.`
 }
