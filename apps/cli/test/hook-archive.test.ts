@@ -365,16 +365,13 @@ describe('archiving by hooks', () => {
     expect(out).toContain(`recall archive '${damaged.replace("'", "'\\''")}'`)
   })
 
-  it.each([
-    ['', { tries: 1, isForgotten: true }],
-    [' by an earlier version', { tries: 99 }],
-  ])('is done with a session that a person had forgotten, as was noted%s', async (_, noted) => {
+  it('is done with a session that a person had forgotten', async () => {
     const shell = createShell()
     await shell.run('init')
     const place = { root: shell.root, layout: layouts.entity }
     const transcript = writeSession(shell.root, 's1', poolSession)
     const at = Date.parse('2026-03-06T12:00:00Z') - 8 * 24 * 3600_000
-    const problem = { reason: 'it was forgotten', ...noted }
+    const problem = { reason: 'it was forgotten', tries: 1, isForgotten: true }
     saveSession(place, { sessionId: 's1', host: 'claude', transcript, at, state: 'ended', problem })
     await shell.run('hook', 'drain')
     expect((await shell.run('search', 'release')).code).toBe(1)

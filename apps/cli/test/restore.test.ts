@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import fileSystem, {
   chmodSync,
   cpSync,
@@ -224,7 +225,8 @@ describe('restore', () => {
     mkdirSync(join(folder, 'memory/.recall'), { recursive: true })
     writeFileSync(join(folder, 'memory/MEMORY.md'), '# Memory\n')
     writeFileSync(join(folder, 'memory/other.md'), 'kept')
-    const steps = [{ path: 'memory/other.md', temporary: null }]
+    const before = createHash('sha256').update('kept').digest('hex')
+    const steps = [{ path: 'memory/other.md', temporary: null, before }]
     writeFileSync(join(folder, 'memory/.recall/journal.json'), JSON.stringify({ version: 1, steps }))
     writeFileSync(join(folder, 'memory/.recall/index.db'), 'of another')
     const file = join(temporaryFolder(), 'memory.tar.gz')

@@ -207,7 +207,7 @@ describe('an entry that was shortened', () => {
     expect((await echoes.planMove('reviewer', 'traced-002', 'inscribed')).steps).toHaveLength(1)
   })
 
-  it('comes back whole where an earlier version ended it sooner', async () => {
+  it('comes back whole where somebody has shortened it further', async () => {
     const { root, echoes, memory, before } = await shortened()
     await writeFile(join(root, 'reviewer/MEMORY.md'), (await memory()).replace('Load it once.\n', 'Load\n'))
     expect(await memory()).toContain('- Load\n')

@@ -180,7 +180,7 @@ describe('on files', () => {
     })
   })
 
-  it('puts a note back that an earlier version took away with the entry above it', async () => {
+  it('puts a note back that somebody took away once the entry above it was gone', async () => {
     const { root, echoes, memory } = await open()
     for (const entry of many('traced', 60, 3)) await echoes.add('reviewer', entry)
     const before = (await memory()).replace(/(?=### .*x1)/, 'Below the first.\n\n')

@@ -24,7 +24,10 @@ describe('a journal that nobody here wrote', () => {
     const { memory, at } = await openWithArchives(0)
     await memory.write('long-term', 'MEMORY.md#a', 'kept')
     const before = readFileSync(at('MEMORY.md'), 'utf8')
-    writeFileSync(at('.recall/journal.json'), JSON.stringify({ version: 1, steps: [step] }))
+    writeFileSync(
+      at('.recall/journal.json'),
+      JSON.stringify({ version: 1, steps: [{ ...step, before: null }] }),
+    )
     const error = await memory.read('long-term', 'MEMORY.md#a').catch((reason: unknown) => reason)
     expect(isMemoryError(error, 'MEMORY_CORRUPTION')).toBe(true)
     expect(String(error)).toContain('journal.json')

@@ -85,7 +85,7 @@ function examine(protocol: Protocol): { states: number; violations: string[] } {
 const write = (path: string, content: string) => (fileSystem: FileSystem) =>
   replaceFile(fileSystem, path, content)
 const changes =
-  (...list: { path: string; content: string | null; before?: string | null }[]) =>
+  (...list: { path: string; content: string | null; before: string | null }[]) =>
   (fileSystem: FileSystem) =>
     applyChanges(fileSystem, root, internal, list)
 

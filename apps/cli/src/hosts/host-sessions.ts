@@ -41,8 +41,6 @@ export interface MemoryPlace {
 const keepFor = 7 * 24 * 3600 * 1000
 /** Tries after which a transcript is given up. */
 const mostTries = 5
-/** The value of `tries` for a session that a person had forgotten, in notes of earlier versions. */
-const triesOfForgotten = 99
 
 const folderIn = ({ layout }: MemoryPlace): string => `${layout.internal}/sessions`
 const nameOf = (sessionId: string): string => `${sha256(sessionId).slice(0, 24)}.json`
@@ -153,7 +151,6 @@ function parseSession(path: string): HostSession[] {
   try {
     const value = JSON.parse(readFileSync(path, 'utf8')) as HostSession
     if (typeof value.sessionId !== 'string' || typeof value.transcript !== 'string') return []
-    if (value.problem?.tries === triesOfForgotten) value.problem.isForgotten = true
     return [{ ...value, transcript: transcriptNow(value.transcript) }]
   } catch {
     return []

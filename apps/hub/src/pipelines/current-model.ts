@@ -15,7 +15,7 @@ export const currentModel: SQL = sql`(select embedding_model from system_config)
  * @throws MemoryError CONFLICT when the database holds vectors of another model than the embedder's
  */
 export async function refuseOtherModels({ database, embedder }: HubParts): Promise<void> {
-  // No timeout: the first hub after the migration that added `embedding_model` scans all memories, once.
+  // No timeout: where no model is recorded, or another one, the memories are looked through while nobody writes.
   const other = await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () =>
     database.transaction(async (transaction) => {
       const [known] = await transaction.select({ model: systemConfig.embeddingModel }).from(systemConfig)

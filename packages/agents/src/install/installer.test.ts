@@ -109,7 +109,7 @@ describe('a file of its own whose new text was noted and not written', () => {
   })
 })
 
-it('says what it cannot take back of an earlier version, and does not forget it', async () => {
+it('says what it cannot take back of an earlier installation, and does not forget it', async () => {
   const host = await setUp()
   host.install(earlier)
   writeFileSync(host.path, readFileSync(host.path, 'utf8').replace('/old', '/moved'))

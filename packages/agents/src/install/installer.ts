@@ -137,7 +137,7 @@ export function uninstall(name: string, edits: readonly FileEdit[], options: Ins
   const receipt = openReceipt(folder)
   const placed = edits.map(atFullPath)
   const known = new Map(placed.map((edit) => [edit.path, edit]))
-  // Changes of an earlier version that this one would not make are taken back too.
+  // Changes of an earlier installation that this one would not make are taken back too.
   const paths = [...new Set([...placed.map(({ path }) => path), ...receipt.files.map(({ path }) => path)])]
   const outcomes = paths.reverse().map((path) => {
     const edit = known.get(path)
@@ -202,7 +202,7 @@ function withoutOurs(
 ): Undoing {
   if (!isNoted && !/recall/i.test(now.toString('latin1'))) return { path, status: 'absent' }
   const text = textOf(now) ?? ''
-  // A file that this version would not edit: only what stands between marks is known to be ours.
+  // A file that is not edited any more: only what stands between marks is known to be ours.
   const known = edit ?? markedBlock(path, '')
   const left = known.remove(text)
   // A target may call a whole file its own which a person changed since: what that wrote would be lost.

@@ -51,7 +51,7 @@ it('leaves a few files behind, however often it is taken, and is free after a se
   ).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12])
 })
 
-it('keeps what it leaves out of git, also where an earlier version left it', async () => {
+it('keeps what it leaves out of git, also where nothing did so before', async () => {
   const path = lockPath()
   mkdirSync(path)
   writeFileSync(join(path, '7'), JSON.stringify({ free: true }))

@@ -21,7 +21,7 @@ it.each([
   ['excludes the folder by default', 'dist', undefined, 'dist\n/.recall/echoes/\n'],
   ['keeps the line endings', 'dist\r\n', undefined, 'dist\r\n/.recall/echoes/\r\n'],
   ['knows the line in other spellings', '/.recall/echoes\n', '', '/.recall/echoes\n'],
-  ['knows the line of earlier versions', '.recall/echoes/\n', '', '.recall/echoes/\n'],
+  ['knows the line without a slash in front', '.recall/echoes/\n', '', '.recall/echoes/\n'],
   ['excludes it when told so', '', 'echoes:\n  version_controlled: false\n', '/.recall/echoes/\n'],
   [
     'takes the line out on demand',
@@ -52,10 +52,10 @@ it.each([
   expect(ignored()).toBe('')
 })
 
-it('knows the line of a folder that earlier versions did not escape', () => {
+it('takes no line for that of a folder which does not exclude it', () => {
   const { apply, ignored } = project('a [b]/\n', undefined, 'a [b]')
-  expect(apply().changed).toBe(false)
-  expect(ignored()).toBe('a [b]/\n')
+  expect(apply().changed).toBe(true)
+  expect(ignored()).toBe('a [b]/\n/a \\[b\\]/\n')
 })
 
 it.each(['', '.', './'])('does not say that it excludes the project itself, as %o', (below) => {

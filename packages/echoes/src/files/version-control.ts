@@ -75,9 +75,9 @@ const withoutEnds = (path: string): string => path.replace(/^(?:\.?\/)+|\/+$/g, 
 /** As a pattern of git: what means more than itself is escaped, and a line end is any character. */
 const patternOf = (folder: string): string => folder.replace(/[\\*?[\]]/g, '\\$&').replace(/[\r\n]/g, '?')
 
-/** A person may have spelled the line in another way, and earlier versions neither escaped it nor began it with a slash. */
+/** A person may have spelled the line without its slashes. */
 const isLineOf = (line: string, folder: string): boolean =>
-  [folder, patternOf(folder)].includes(line.trim().replace(/^\/|\/$/g, ''))
+  patternOf(folder) === line.trim().replace(/^\/|\/$/g, '')
 
 const without = (text: string, folder: string): string =>
   linesOf(text)

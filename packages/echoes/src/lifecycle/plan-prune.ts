@@ -79,7 +79,7 @@ export function shortened(learning = ''): string {
   return end === -1 ? text : text.slice(0, end + 1)
 }
 
-/** Whether a learning was shortened, by this or an earlier version, and not written anew. */
+/** Whether a learning was shortened, further by hand perhaps, and not written anew. */
 export const isBeginningOf = (short = '', whole = ''): boolean => onOneLine(whole).startsWith(short)
 
 const onOneLine = (learning: string): string => learning.replaceAll('\n', ' ')

@@ -124,7 +124,7 @@ function withWholeLearning(standing: EchoBlock, whole: EchoBlock, path: string):
   )
 }
 
-/** What stood below an entry, unless it stands in the memory still: it once went with the entry. */
+/** What stood below an entry, unless it stands in the memory still: without the entry somebody may have taken it out. */
 function missingNotes(role: LoadedRole, backup: readonly EchoBlock[], entry: EchoBlock): EchoBlock[] {
   const standing = unixLines(role.text)
   return backup.filter(

@@ -50,5 +50,5 @@ const joined = (pieces: readonly string[]): string => plain(pieces.join(pieceSep
 /** As files hold it, which are UTF-8, and of which git and editors change the line endings. */
 const plain = (text: string): string => text.toWellFormed().replaceAll('\r\n', '\n')
 
-/** A memory redacts a body as a whole, and archives of earlier versions may hold what is known as a secret by now. */
+/** A memory redacts a body as a whole, and an archive may hold what was no secret when it was written. */
 const comparable = (text: string): string => withoutOutputs(redactText(text).text)

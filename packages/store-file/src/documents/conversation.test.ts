@@ -162,10 +162,10 @@ it.each([
   expect(read(content).value).toMatchObject({ edited: true })
 })
 
-it('is not edited by other quotes, or when an earlier version wrote it', () => {
+it('is not edited by other quotes, nor where the hash of its facts is missing', () => {
   const content = printConversation(archive, 7)
   expect(read(content.replace('["pool"]', '\n  - pool').replace('"3m"', '3m')).value).toEqual(archive)
-  const old = content.replace(/head_hash: .*\n/, '')
-  expect(read(old).value).toEqual(archive)
-  expect(read(printConversation(grown, 7, old)).value).toEqual(grown)
+  const unmarked = content.replace(/head_hash: .*\n/, '')
+  expect(read(unmarked).value).toEqual(archive)
+  expect(read(printConversation(grown, 7, unmarked)).value).toEqual(grown)
 })

@@ -60,7 +60,7 @@ describe('the file name of a key', () => {
     ['a - b - c', 'a-b-c~X'],
     ['記憶', '~X'],
     ['Word '.repeat(20), `${'word-'.repeat(12)}~X`],
-  ])('stays that under which earlier versions have kept it: %s', (key, stem) => {
+  ])('stays what it is, for a file that has it: %s', (key, stem) => {
     const hash = createHash('sha256').update(key).digest('hex').slice(0, 16)
     expect(fileStem(key)).toBe(stem.replace('X', hash))
   })

@@ -36,15 +36,27 @@ describe('what a dead process began', () => {
     expect(isFinished()).toBe(true)
   })
 
-  it('is finished as it stands where a journal of an earlier version does not say what was there', () => {
+  it('is finished where nobody wrote since', () => {
     const files = { 'memory/a.md': 'old', [`memory/${temporary}`]: 'new', 'memory/b.md': 'old' }
     const { root, finish, read } = rootWith(files, [
-      { path: 'memory/a.md', temporary: `memory/${temporary}` },
-      { path: 'memory/b.md', temporary: null },
+      { path: 'memory/a.md', temporary: `memory/${temporary}`, before: sha256('old') },
+      { path: 'memory/b.md', temporary: null, before: sha256('old') },
     ])
     expect(finish()).toEqual(['memory/a.md', 'memory/b.md'])
     expect(read('memory/a.md')).toBe('new')
     expect(readdirSync(join(root, 'memory')).sort()).toEqual(['.recall', 'a.md'])
+  })
+
+  it.each([
+    ['of another version', { version: 2 }],
+    ['that does not say what was there', { steps: [{ path: 'memory/a.md', temporary: null }] }],
+  ])('is left as it is by a journal %s, which is an error', (_, changed) => {
+    const step = { path: 'memory/a.md', temporary: null, before: sha256('old') }
+    const { root, finish, isFinished, read } = rootWith({ 'memory/a.md': 'old' }, [step])
+    const path = journalPath(join(root, 'memory/.recall'))
+    writeFileSync(path, JSON.stringify({ version: 1, steps: [step], ...changed }))
+    expect(finish).toThrow(expect.objectContaining({ code: MemoryErrorCode.CORRUPTION }))
+    expect([read('memory/a.md'), isFinished()]).toEqual(['old', false])
   })
 
   it('is finished also where its folder is gone', () => {

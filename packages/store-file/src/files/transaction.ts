@@ -12,7 +12,7 @@ export interface FileChange {
   path: string
   content: string | null
   /** What stood there when the change was planned, `null` for no file. */
-  before?: string | null
+  before: string | null
   /** The file that the content of a new one comes from: it becomes no more readable than that. */
   source?: string
 }
@@ -30,7 +30,7 @@ const journalSchema = z.object({
       path: inside,
       temporary: z.nullable(temporary),
       /** SHA-256 of what stood there, `null` for no file. */
-      before: z.optional(z.nullable(z.string())),
+      before: z.nullable(z.string()),
     }),
   ),
 })
@@ -154,7 +154,7 @@ function finishStep(
   // A missing file was already moved: every step can be repeated.
   if (unfinished !== null && !fileSystem.existsSync(unfinished)) return
   const now = orAbsent(() => sha256(fileSystem.readFileSync(path, 'utf8')))
-  const isNewer = step.before !== undefined && now !== step.before
+  const isNewer = now !== step.before
   if (unfinished === null) {
     if (!isNewer) orAbsent(() => fileSystem.unlinkSync(path))
   } else if (isNewer) fileSystem.unlinkSync(unfinished)
@@ -162,8 +162,7 @@ function finishStep(
 }
 
 /** An empty file has a digest, too: it is not the same as no file. */
-const digestOf = (before: FileChange['before']): string | null | undefined =>
-  typeof before === 'string' ? sha256(before) : before
+const digestOf = (before: FileChange['before']): string | null => (before === null ? null : sha256(before))
 
 /** Runs the moves, makes them durable, and only then removes the journal. */
 function finish(fileSystem: FileSystem, folder: string, targets: string[], move: () => void): void {

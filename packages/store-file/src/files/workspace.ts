@@ -33,11 +33,14 @@ export function createWorkspace(fileSystem: FileSystem): Workspace {
   return {
     read: (path) => look(path) ?? '',
     exists: (path) => look(path) !== null,
-    write: (path, content) => void written.set(path, content),
+    write(path, content) {
+      look(path)
+      written.set(path, content)
+    },
 
     changes: () =>
       [...written]
-        .map(([path, content]) => ({ path, content, before: seen.get(path)?.content }))
+        .map(([path, content]) => ({ path, content, before: seen.get(path)?.content ?? null }))
         .filter(({ content, before }) => content !== null || before !== null),
 
     assertUnchanged() {

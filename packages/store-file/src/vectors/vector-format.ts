@@ -36,8 +36,7 @@ export interface Header extends VectorSpace {
 
 /** What `rows` begins with, so that a damaged name is not taken for that of another model. */
 interface SummedHeader extends Header {
-  /** Headers of earlier versions have none. */
-  sum?: string
+  sum: string
 }
 
 const sumOf = ({ model, dimensions, generation }: Header): string =>
@@ -52,7 +51,7 @@ export function readHeader(fileSystem: FileSystem, path: string): Header | null 
     const { sum, ...header } = JSON.parse(Buffer.from(bytes).toString('utf8')) as SummedHeader
     const { model, dimensions, generation } = header
     const isWhole = typeof model === 'string' && dimensions > 0 && generation
-    return isWhole && (sum === undefined || sum === sumOf(header)) ? { model, dimensions, generation } : null
+    return isWhole && sum === sumOf(header) ? { model, dimensions, generation } : null
   } catch {
     // Derived: what cannot be read is made anew.
     return null
