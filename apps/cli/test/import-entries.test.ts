@@ -1,7 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openFileMemory } from '@recall/store-file'
+import { createMemoryManager } from '@recall/core'
+import { type FileStore, openFileMemory, openFileStore } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
+import { createEntryImporter } from '../src/imports/import-entries.ts'
 import type { ImportReport } from '../src/imports/import-report.ts'
 import { createShell, jsonLines, type Shell, temporaryFolder } from './support.ts'
 
@@ -94,6 +96,33 @@ describe('import of what export printed', () => {
       unchanged: before.length,
     })
     expect((await fresh.run('doctor', '--deep')).code).toBe(0)
+  })
+
+  it('counts what another process imports at the same moment as it stands then', async () => {
+    const old = createShell()
+    const memory = await openFileMemory({ root: old.root })
+    await memory.write('long-term', 'tea', 'green')
+    await memory.write('long-term', 'cup', 'blue')
+    await memory.close()
+    const file = await exported(old)
+    const store = await openFileStore({ root: temporaryFolder(), create: true })
+    const other = createMemoryManager({ stores: store })
+    let isOver = false
+    const seen: FileStore = {
+      ...store,
+      async get(address, now) {
+        const found = await store.get(address, now)
+        if (!isOver) {
+          isOver = true
+          await other.write('long-term', 'tea', 'green')
+          await other.write('long-term', 'cup', 'red')
+        }
+        return found
+      },
+    }
+    const outcome = await createEntryImporter(seen, { since: 0, now: Date.now() })(file)
+    expect(outcome).toMatchObject({ written: 0, unchanged: 1, kept: 1 })
+    await store.close()
   })
 
   it('keeps what a memory is found by, and what is not to be found', async () => {

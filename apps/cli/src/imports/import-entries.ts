@@ -35,15 +35,21 @@ export function createEntryImporter(
 ): (path: string) => Promise<ImportOutcome | null> {
   const isForgotten = readForgotten(store)
 
-  const putBack = async (entry: ExportedEntry, outcome: ImportOutcome): Promise<void> => {
+  const putBack = async (entry: ExportedEntry, outcome: ImportOutcome, isFirst = true): Promise<void> => {
     const target = entry.archived && store.cold ? store.cold : store
     // It may have been archived, or brought back, since it was exported.
     const present = (await store.get(entry, now)) ?? (await store.cold?.get(entry, now)) ?? null
     if (isForgotten(entry)) outcome.forgotten++
     else if (present !== null) outcome[isSame(present.value, entry.value) ? 'unchanged' : 'kept']++
     else {
-      await target.put(entry, { overwrite: false, now })
-      outcome.written++
+      try {
+        await target.put(entry, { overwrite: false, now })
+        outcome.written++
+      } catch (error) {
+        if (!isFirst || !isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+        // Another process wrote it meanwhile.
+        await putBack(entry, outcome, false)
+      }
     }
   }
 
