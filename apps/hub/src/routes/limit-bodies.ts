@@ -9,14 +9,15 @@ import type { newRoutes } from './app.ts'
 const mostUnknown = 16 * 1024
 
 /**
- * Refuses bodies that are too large, compressed or, apart from those of MCP, not in UTF-8. To be used after the callers
- * are known.
+ * Refuses bodies that are too large, compressed or, apart from those of MCP, not in UTF-8, and queries of an address that
+ * are not. To be used after the callers are known.
  *
  * @param most largest body of a known caller, in bytes
  */
 export function limitBodies(app: ReturnType<typeof newRoutes>, most: number): void {
   app.use('/api/v1/agents/register', limitedTo(mostUnknown))
   app.use('/api/v1/*', forBodies(every(refuseCompressed, limitedTo(most), refuseOtherEncodings)))
+  app.use('/api/v1/*', refuseUndecodable)
   // What answers there reads the body of any method.
   app.use('/mcp', every(refuseCompressed, limitedTo(most)))
 }
@@ -45,6 +46,21 @@ const strict = new TextDecoder('utf-8', { fatal: true })
 
 const refuseOtherEncodings: MiddlewareHandler<HubEnv> = async ({ req }, next) => {
   await textOf(req)
+  await next()
+}
+
+/** The framework would look for what it cannot decode as it stands in the address. */
+const refuseUndecodable: MiddlewareHandler<HubEnv> = async ({ req }, next) => {
+  const [, query = ''] = req.url.split('?')
+  try {
+    if (query.includes('%')) decodeURIComponent(query)
+  } catch (cause) {
+    throw new MemoryError(
+      'the query of the address is not percent-encoded UTF-8: encode it as encodeURIComponent does',
+      MemoryErrorCode.INVALID_INPUT,
+      { cause },
+    )
+  }
   await next()
 }
 
