@@ -4,7 +4,7 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
 import { ensureInternal } from '../files/folders.ts'
 import { removeSetAside, setAside } from '../sqlite/damage.ts'
-import { createStatements, type Database, type OpenDatabase } from '../sqlite/driver.ts'
+import { createStatements, type Database, type OpenDatabase, valuesOf } from '../sqlite/driver.ts'
 import { isBusy, isDamage, isDiskFull, isUnwritable } from '../sqlite/errors.ts'
 import { busyMs, useWriteAheadLog } from '../sqlite/write-ahead-log.ts'
 
@@ -29,6 +29,9 @@ interface OpenedLog {
 
 /** Milliseconds after which a log that could not be opened for writing is tried again. */
 const retryMs = 1000
+
+const hasTable = (database: Database): boolean =>
+  valuesOf(database, "SELECT 1 AS value FROM sqlite_schema WHERE name = 'access'").length > 0
 
 /**
  * The file of the access counts, opened when it is needed. What cannot be counted can still be read: a damaged file
@@ -100,10 +103,19 @@ export function createAccessDatabase(
     if ((statusOf(fileSystem, `${path}-wal`)?.size ?? 0) > 0) throw problem
     try {
       const database = openDatabase(`${pathToFileURL(path)}?immutable=1`)
-      return { database, sql: createStatements(database) }
+      if (hasTable(database)) return { database, sql: createStatements(database) }
+      database.close()
     } catch {
       throw problem
     }
+    // On a full disk SQLite makes the file and has no room for what belongs into it.
+    return emptyLog()
+  }
+
+  const emptyLog = (): OpenedLog => {
+    const database = openDatabase(':memory:')
+    database.exec(schema)
+    return { database, sql: createStatements(database) }
   }
 
   const close = (): void => {

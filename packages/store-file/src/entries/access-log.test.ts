@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Address, Entry } from '@recall/core'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -274,6 +274,24 @@ describe('a log that cannot be opened', () => {
     time.now += 1000
     count(7)
     expect(read()).toEqual({ at: 7, count: 2, expires: 70 })
+  })
+
+  it('counts nothing and keeps nobody from reading where nothing could be written into it', async () => {
+    const { log, folder, failing, time, count, read } = await closedLog()
+    for (const name of readdirSync(folder)) rmSync(join(folder, name))
+    writeFileSync(join(folder, 'access.db'), '')
+    failing.with = sqliteFailure('database or disk is full', 13)
+    failing.on = (sql) => sql.includes('journal_mode')
+    count(6)
+    expect(read()).toBe(null)
+    expect(log.all('long-term', 'default')).toEqual(new Map())
+    log.assertReadable()
+    log.forget([address])
+    log.compact()
+    delete failing.with
+    time.now += 1000
+    count(7)
+    expect(read()).toEqual({ at: 7, count: 1, expires: 70 })
   })
 
   it('is tried again after a second, and lets nothing count as expired meanwhile', async () => {
