@@ -42,7 +42,7 @@ export function createAccess(options: AccessOptions): MemoryAccess {
     recover,
     hold: lock.hold,
     exclusively(section) {
-      presence.assertPresent()
+      presence.prepareMemory()
       return lock.hold(() => {
         recover()
         return section()

@@ -10,6 +10,7 @@ import { createEntryFiles } from './entries/entry-files.ts'
 import { createEntryWriter } from './entries/entry-writer.ts'
 import { createErasures } from './erasures.ts'
 import { type FileSystem, statusOf } from './files/file-system.ts'
+import { missingRoot } from './files/folders.ts'
 import { refuseLinks, shownPath } from './files/paths.ts'
 import type { Layout } from './layout/layout.ts'
 import { specialPlace } from './layout/placement.ts'
@@ -18,12 +19,7 @@ import { createLock } from './lock.ts'
 import { createPresence } from './presence.ts'
 import { createFileSearch, type LocatedHit, type LocateQuery } from './search/file-search.ts'
 import { rowReaders, unitTextsOf } from './search/row-reader.ts'
-import {
-  createMemoryIndex,
-  type IndexProgress,
-  type MemoryIndex,
-  missingRoot,
-} from './search-index/memory-index.ts'
+import { createMemoryIndex, type IndexProgress, type MemoryIndex } from './search-index/memory-index.ts'
 import type { OpenDatabase } from './sqlite/driver.ts'
 import { isBusy, isDamage, isUnwritable } from './sqlite/errors.ts'
 import { createMemoryVectors } from './vectors/memory-vectors.ts'
@@ -106,6 +102,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     slidExpiry: accessLog.slidExpiry,
     exclusively: lock.hold,
     assertPresent: presence.assertPresent,
+    prepareFolder: presence.prepareFolder,
   })
   const access = createAccess({ root, layout, fileSystem, internal, lock, presence, index })
   const { recover, exclusively, assertPresent } = access
@@ -168,7 +165,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   })
   const { addressOfRow } = search
 
-  const erasures = createErasures(fileSystem, internal)
+  const erasures = createErasures(fileSystem, internal, presence.prepareFolder)
 
   const reindex: FileStore['reindex'] = ({ full, onProgress }) => {
     recover()
@@ -291,7 +288,6 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     reindex,
 
     beginErasure() {
-      assertPresent()
       const end = erasures.begin()
       return () => {
         reindex({ full: true })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { FileStore } from './file-store.ts'
 import { replaceFile } from './files/atomic-write.ts'
 import { defaultFileSystem } from './files/file-system.ts'
-import { ensureInternal } from './files/folders.ts'
+import { ensureBelow, onlyUser } from './files/folders.ts'
 
 /** Writes a small file of a tool's own, whole or not at all, beside the index. */
 export function writeInternal(
@@ -11,6 +11,6 @@ export function writeInternal(
   content: string,
 ): void {
   const folder = join(root, layout.internal)
-  ensureInternal(defaultFileSystem, folder)
+  ensureBelow(defaultFileSystem, root, folder, onlyUser)
   replaceFile(defaultFileSystem, join(folder, name), content)
 }

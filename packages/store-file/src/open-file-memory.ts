@@ -14,9 +14,9 @@ import { createFolder, orAbsent } from '@recall/core/process'
 import { type RankWeights, rankWeights } from '@recall/core/ranking'
 import { createFileStore, type FileStore } from './file-store.ts'
 import { defaultFileSystem, type FileSystem, orUnusable } from './files/file-system.ts'
+import { missingRoot } from './files/folders.ts'
 import { layoutOf } from './layout/find-layout.ts'
 import type { Layout } from './layout/layout.ts'
-import { missingRoot } from './search-index/memory-index.ts'
 import { loadSqlite } from './sqlite/driver.ts'
 
 export interface FileStoreSettings {

@@ -1,11 +1,10 @@
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { writing } from '@recall/core/process'
 import { type FileSystem, statusOf } from './files/file-system.ts'
-import { ensureWithin } from './files/folders.ts'
+import { ensureBelow, missingRoot, onlyUser } from './files/folders.ts'
 import { isInside } from './files/paths.ts'
 import type { Layout } from './layout/layout.ts'
-import { missingRoot } from './search-index/memory-index.ts'
 
 export interface Presence {
   /**
@@ -14,8 +13,10 @@ export interface Presence {
    * @throws MemoryError UNAVAILABLE when the memory is away
    */
   assertPresent(): void
+  /** Makes the memory's folder if none was ever there: one that was moved away is not made anew. */
+  prepareMemory(): void
   /**
-   * Makes a folder where it is missing.
+   * Makes a folder of the memory where it is missing.
    *
    * @throws MemoryError FORBIDDEN when a link leads there out of the root
    */
@@ -36,16 +37,25 @@ export function createPresence(fileSystem: FileSystem, root: string, layout: Lay
     device = now
   }
 
-  const prepareFolder = (folder: string): void => {
+  const prepareMemory = (): void => {
     assertPresent()
-    if (isInside(fileSystem, root, folder)) return
-    writing(folder, () => ensureWithin(fileSystem, root, folder))
-    // Only now can it be told where it is.
-    isInside(fileSystem, root, folder)
+    if (device !== undefined) return
+    writing(memory, () => ensureBelow(fileSystem, root, memory, onlyUser))
     device = memoryDevice()
   }
 
-  return { assertPresent, prepareFolder }
+  const prepareFolder = (folder: string): void => {
+    prepareMemory()
+    if (isInside(fileSystem, root, folder)) return
+    const isInMemory = folder.startsWith(`${memory}${sep}`)
+    writing(folder, () =>
+      isInMemory ? ensureBelow(fileSystem, memory, folder) : ensureBelow(fileSystem, root, folder, onlyUser),
+    )
+    // Only now can it be told where it is.
+    isInside(fileSystem, root, folder)
+  }
+
+  return { assertPresent, prepareMemory, prepareFolder }
 }
 
 const otherDisk = (path: string): MemoryError =>

@@ -7,7 +7,7 @@ import { appendDurably } from './files/atomic-write.ts'
 import { sha256 } from './files/digest.ts'
 import { type FileStamp, sameStamp, stampAt } from './files/file-stamp.ts'
 import type { FileSystem } from './files/file-system.ts'
-import { ensureInternal } from './files/folders.ts'
+import { ensureBelow, onlyUser } from './files/folders.ts'
 import { readText } from './files/read-text.ts'
 
 const tombstoneSchema = z.object({
@@ -70,7 +70,7 @@ function append(
 ): void {
   if (marks.length === 0) return
   const folder = join(root, layout.internal)
-  ensureInternal(fileSystem, folder)
+  ensureBelow(fileSystem, root, folder, onlyUser)
   const lines = marks.map((mark) => `${JSON.stringify(mark)}\n`)
   // A crash may have torn the previous line: start a new one, so that this one stays readable.
   appendDurably(fileSystem, join(folder, tombstoneFile), `\n${lines.join('')}`)

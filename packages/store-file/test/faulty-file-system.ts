@@ -82,3 +82,19 @@ export function readOnlyFileSystem(code: string): FaultyFileSystem {
     }
   })
 }
+
+/** Something is done just before the `k`-th mutating call after `arm`, once. */
+export function interruptedFileSystem(k: number, what: () => void): FaultyFileSystem & { arm(): void } {
+  let due = Number.POSITIVE_INFINITY
+  const interrupted = intercept((_name, count) => {
+    if (count < due) return
+    due = Number.POSITIVE_INFINITY
+    what()
+  })
+  return {
+    ...interrupted,
+    arm() {
+      due = interrupted.calls.length + k
+    },
+  }
+}

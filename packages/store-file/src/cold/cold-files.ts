@@ -18,14 +18,13 @@ import {
   type SweepSelection,
 } from '@recall/core'
 import { equalJson } from '@recall/core/json'
-import { orAbsent, writing } from '@recall/core/process'
+import { orAbsent } from '@recall/core/process'
 import { isExpired } from '@recall/core/stores'
 import * as z from 'zod/mini'
 import type { MemoryAccess } from '../access.ts'
 import { anyJson } from '../documents/any-json.ts'
 import { removeFile, replaceFile, sweepLeftovers } from '../files/atomic-write.ts'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
-import { ensureFolder } from '../files/folders.ts'
 import { fileStem, fromShown, isInside } from '../files/paths.ts'
 import { defaultNamespace } from '../layout/sources.ts'
 import { mayBeExpired, pack, packedEnding, unpack } from './packed-entry.ts'
@@ -63,7 +62,7 @@ export const parsePacked = (bytes: Uint8Array): Entry => entrySchema.parse(unpac
 
 /** The operations of a cold store, synchronous except for search. Files are read on demand, and nothing is cached. */
 export function createColdFiles({ fileSystem, root, folder, access }: ColdFilesOptions) {
-  const { exclusively } = access
+  const { exclusively, prepareFolder } = access
   const folderOf = ({ namespace, scope }: Place): string => {
     const own = namespace === defaultNamespace ? '' : `namespaces/${fileStem(namespace)}/`
     return fromShown(root, `${folder}/${own}${scope}`)
@@ -91,8 +90,7 @@ export function createColdFiles({ fileSystem, root, folder, access }: ColdFilesO
 
   const write = (entry: Entry): void => {
     const path = pathOf(entry)
-    writing(path, () => ensureFolder(fileSystem, dirname(path)))
-    isInside(fileSystem, root, dirname(path))
+    prepareFolder(dirname(path))
     replaceFile(fileSystem, path, pack(entry))
   }
 

@@ -1,5 +1,6 @@
-import { dirname, join, relative, sep } from 'node:path'
-import { syncFolder } from '@recall/core/process'
+import { dirname } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { errorCode, syncFolder } from '@recall/core/process'
 import type { FileSystem } from './file-system.ts'
 
 /**
@@ -14,6 +15,28 @@ export function ensureFolder(fileSystem: FileSystem, folder: string, mode?: numb
   const above = dirname(folder)
   // A drive has nothing above it.
   if (above !== folder) ensureFolder(fileSystem, above)
+  makeLevel(fileSystem, folder, mode)
+}
+
+/**
+ * The same below a folder that is never created: while it is away, what is written would lie where nobody looks for it.
+ *
+ * @param mode of the first level below it; the others are as the process creates any folder
+ * @throws MemoryError UNAVAILABLE when the folder above is missing
+ */
+export function ensureBelow(fileSystem: FileSystem, above: string, folder: string, mode?: number): void {
+  if (folder === above || fileSystem.existsSync(folder)) return
+  const outer = dirname(folder)
+  ensureBelow(fileSystem, above, outer, mode)
+  try {
+    makeLevel(fileSystem, folder, outer === above ? mode : undefined)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') throw missingRoot(above)
+    throw error
+  }
+}
+
+function makeLevel(fileSystem: FileSystem, folder: string, mode: number | undefined): void {
   try {
     fileSystem.mkdirSync(folder, mode)
   } catch (error) {
@@ -23,16 +46,17 @@ export function ensureFolder(fileSystem: FileSystem, folder: string, mode?: numb
   syncFolder(dirname(folder), fileSystem)
 }
 
+export function missingRoot(root: string): MemoryError {
+  return new MemoryError(
+    `${root} does not exist: create it with 'recall init', in a program with 'create: true', or check that its disk is mounted`,
+    MemoryErrorCode.UNAVAILABLE,
+    { details: { path: root } },
+  )
+}
+
 /** What is created in a root only the user may enter, which protects all that lies in it. */
 export const onlyUser = 0o700
 
-/** Creates a folder of a memory. */
-export function ensureWithin(fileSystem: FileSystem, root: string, folder: string): void {
-  const [first = ''] = relative(root, folder).split(sep)
-  ensureFolder(fileSystem, join(root, first), onlyUser)
-  ensureFolder(fileSystem, folder)
-}
-
-/** Creates the folder of the index, usually the first one of a new memory. */
+/** Creates the folder of the index, in a memory that is there. */
 export const ensureInternal = (fileSystem: FileSystem, internal: string): void =>
-  ensureWithin(fileSystem, dirname(dirname(internal)), internal)
+  ensureBelow(fileSystem, dirname(internal), internal)

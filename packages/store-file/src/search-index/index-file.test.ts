@@ -45,6 +45,7 @@ it('sets a damaged index aside, which no look at it holds open', async () => {
   const { database, temporary, notice } = openIndexFile({
     ...windowsWith(await loadSqlite()),
     folder,
+    prepareFolder: () => {},
     inUse: false,
     exclusively: (section) => section(),
   })
@@ -61,6 +62,7 @@ describe('an index that another process mends while its lock is waited for', () 
       fileSystem: defaultFileSystem,
       openDatabase: await loadSqlite(),
       folder,
+      prepareFolder: () => {},
       inUse,
       exclusively(section) {
         if (isFirst) meanwhile()

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { orAbsent, writing } from '@recall/core/process'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
-import { ensureInternal } from '../files/folders.ts'
 import { passesCheck, setAside } from '../sqlite/damage.ts'
 import { type Database, type OpenDatabase, valuesOf } from '../sqlite/driver.ts'
 import { isBusy, isDamage, isHeldOpen, isUnwritable } from '../sqlite/errors.ts'
@@ -25,6 +24,8 @@ export interface IndexFileOptions {
   fileSystem: FileSystem
   openDatabase: OpenDatabase
   folder: string
+  /** Makes a folder of the memory where it is missing. */
+  prepareFolder(folder: string): void
   /** Another living process writes to the memory, so the seal of the index cannot match. */
   inUse: boolean
   /** Runs a section that no other process runs at the same time. */
@@ -43,7 +44,7 @@ export function openIndexFile(options: IndexFileOptions, attempt = 1): OpenedInd
   const { fileSystem, openDatabase, folder, inUse } = options
   const path = join(folder, indexName)
   try {
-    ensureInternal(fileSystem, folder)
+    options.prepareFolder(folder)
     const inode = inodeOf(fileSystem, path)
     const isTrusted = inUse || readSeal(fileSystem, folder) !== null
     const found = inode === undefined ? 'missing' : tryOpen(openDatabase, path, !isTrusted)

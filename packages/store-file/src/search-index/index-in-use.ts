@@ -42,6 +42,8 @@ export interface IndexInUseOptions {
   isShared: () => boolean
   /** @throws MemoryError UNAVAILABLE when the memory is away: an index of its own must not take its place */
   assertPresent(): void
+  /** Makes a folder of the memory where it is missing. */
+  prepareFolder(folder: string): void
 }
 
 /**
@@ -50,7 +52,7 @@ export interface IndexInUseOptions {
  */
 export function createIndexInUse(options: IndexInUseOptions) {
   const { fileSystem, openDatabase, layout, folder, madeOf } = options
-  const { onNotice, exclusively, isShared, assertPresent } = options
+  const { onNotice, exclusively, isShared, assertPresent, prepareFolder } = options
   const path = join(folder, indexName)
   let opened: IndexInUse | undefined
   /** Within `holding`: the index that is in use, whatever others put in its place meanwhile. */
@@ -72,7 +74,14 @@ export function createIndexInUse(options: IndexInUseOptions) {
     if (opened && !isCurrent(opened)) drop()
     if (opened) return opened
     assertPresent()
-    const file = openIndexFile({ fileSystem, openDatabase, folder, inUse: isShared(), exclusively })
+    const file = openIndexFile({
+      fileSystem,
+      openDatabase,
+      folder,
+      prepareFolder,
+      inUse: isShared(),
+      exclusively,
+    })
     const current = use(file)
     if (current.index.fact('layout') !== madeOf) {
       drop()

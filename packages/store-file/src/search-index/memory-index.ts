@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { orAbsent } from '@recall/core/process'
 import { modifiedAt } from '../files/file-stamp.ts'
+import { missingRoot } from '../files/folders.ts'
 import { folderOf, fromShown, shownPath } from '../files/paths.ts'
 import type { Source } from '../layout/sources.ts'
 import { removeSetAside } from '../sqlite/damage.ts'
@@ -29,6 +29,8 @@ export interface MemoryIndexOptions extends FileIndexerOptions {
   exclusively: <T>(section: () => T) => T
   /** @throws MemoryError UNAVAILABLE when the memory is away */
   assertPresent(): void
+  /** Makes a folder of the memory where it is missing. */
+  prepareFolder(folder: string): void
 }
 
 export interface IndexProgress {
@@ -272,12 +274,4 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       }
     },
   }
-}
-
-export function missingRoot(root: string): MemoryError {
-  return new MemoryError(
-    `${root} does not exist: create it with 'recall init', in a program with 'create: true', or check that its disk is mounted`,
-    MemoryErrorCode.UNAVAILABLE,
-    { details: { path: root } },
-  )
 }

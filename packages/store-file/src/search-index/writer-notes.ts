@@ -1,7 +1,7 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { orAbsent, writing } from '@recall/core/process'
 import type { FileSystem } from '../files/file-system.ts'
-import { ensureFolder } from '../files/folders.ts'
+import { ensureBelow } from '../files/folders.ts'
 import { isAbandoned, ownedName } from '../files/owned-name.ts'
 import { isDiskFull, isUnwritable } from '../sqlite/errors.ts'
 
@@ -81,7 +81,7 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
   }
 
   function begin(): number {
-    ensureFolder(fileSystem, folder)
+    ensureBelow(fileSystem, dirname(dirname(folder)), folder)
     own = ownedName()
     end = 0
     return fileSystem.openSync(join(folder, own), 'w')
