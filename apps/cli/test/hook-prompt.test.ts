@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { type ConversationArchive, conversationKey, stripRecalled } from '@recall/core'
 import { openFileMemory } from '@recall/store-file'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
 
 const event = (fields: Record<string, unknown>): string => JSON.stringify(fields)
@@ -202,4 +203,25 @@ it('tells a resumed session nothing of itself, which it still knows, until it is
   writeSession(shell.root, 's2', [...parked('church'), ...parked('school')])
   await shell.run('hook', 'drain')
   expect((await ask()).out).toContain('behind the church')
+})
+
+it('answers as long as somebody waits for it while another process keeps the lock', async () => {
+  const shell = createShell()
+  await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+  const internal = join(shell.root, 'memory/.recall')
+  writeFileSync(join(shell.root, 'memory/topic.md'), '## Pools\n\nThe retry path leaks.\n')
+  const holder = new DatabaseSync(join(internal, 'lock.db'))
+  onTestFinished(() => holder.close())
+  holder.exec('BEGIN IMMEDIATE')
+  const prompt = 'who never releases the client in the retry path?'
+  const ask = () =>
+    shell
+      .withInput(event({ session_id: 'p', hook_event_name: 'UserPromptSubmit', prompt }))
+      .run('hook', 'prompt')
+  const answered = await ask()
+  expect(answered.out).toContain('never releases it')
+  expect(answered.err).toBe('')
+  // It is about to change several files, of which only some are changed.
+  writeFileSync(join(internal, 'journal.json'), '{"version":1,"steps":[]}')
+  expect(await ask()).toMatchObject({ out: '', err: expect.stringContaining('for 1 s') })
 })

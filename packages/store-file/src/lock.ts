@@ -34,10 +34,11 @@ export interface Lock {
   /**
    * Runs a section while no other process holds the lock. A section within one runs at once.
    *
+   * @param patienceMs how long to wait, where that is less than the lock's own time
    * @throws MemoryError TIMEOUT, naming the holder, when another process does not let go; WRITE_FAILED when
    * the lock cannot be kept, as in a folder that may not be written
    */
-  hold<T>(section: () => T): T
+  hold<T>(section: () => T, patienceMs?: number): T
   close(): void
 }
 
@@ -61,14 +62,14 @@ export function createLock(
   let sliceBegan = Number.NEGATIVE_INFINITY
   let noted: { at: number; stamp: FileStamp | null } | undefined
 
-  const acquire = (): void => {
+  const acquire = (patienceMs: number): void => {
     const now = performance.now()
     if (now - releasedAt > comesBackMs) sliceBegan = now
     const mayOvertake = now - sliceBegan < sliceMs || !turn.isThere()
     if (mayOvertake && lock.tryToTake()) return
     const isNext = takeTurn()
     try {
-      wait(isNext ? pauseOfNext : pauseAfter)
+      wait(isNext ? pauseOfNext : pauseAfter, patienceMs)
     } finally {
       if (isNext) turn.release()
     }
@@ -90,18 +91,18 @@ export function createLock(
   }
 
   /** Waits until the lock is free; gives up when the same holder keeps it for too long. */
-  const wait = (pauseOf: (tries: number, waitedMs: number) => number): void => {
+  const wait = (pauseOf: (tries: number, waitedMs: number) => number, patienceMs: number): void => {
     if (lock.tryToTake()) return
     let holder = readHolder(fileSystem, folder)
     const begun = performance.now()
-    let deadline = begun + timeoutMs
+    let deadline = begun + patienceMs
     for (let tries = 0; !lock.tryToTake(); tries++) {
       const now = performance.now()
       if (now > deadline) {
         const current = readHolder(fileSystem, folder)
-        if (current === holder) throw stuck(current)
+        if (current === holder) throw stuck(current, patienceMs)
         holder = current
-        deadline = now + timeoutMs
+        deadline = now + patienceMs
       }
       pause(pauseOf(tries, now - begun))
     }
@@ -119,17 +120,17 @@ export function createLock(
     } catch {}
   }
 
-  const stuck = (holder: string | null): MemoryError =>
+  const stuck = (holder: string | null, waitedMs: number): MemoryError =>
     new MemoryError(
-      `another process has held the lock of this memory for ${timeoutMs / 1000} s (${describeHolder(holder)}): end it, or try again`,
+      `another process has held the lock of this memory for ${waitedMs / 1000} s (${describeHolder(holder)}): end it, or try again`,
       MemoryErrorCode.TIMEOUT,
       { details: { path } },
     )
 
   return {
-    hold<T>(section: () => T): T {
+    hold<T>(section: () => T, patienceMs = timeoutMs): T {
       if (held) return section()
-      writing(path, acquire)
+      writing(path, () => acquire(Math.min(patienceMs, timeoutMs)))
       held = true
       try {
         noteHolder()

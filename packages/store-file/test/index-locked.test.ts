@@ -71,9 +71,9 @@ it.each([
   onTestFinished(() => holder.close())
   holder.exec('BEGIN IMMEDIATE')
   await memory.close()
-  expect(notices).toEqual([
-    expect.stringMatching(/^the search index could not be .*another process has held/),
-  ])
+  // What is missing from the index is told; that it has no seal costs no answer.
+  const told = expect.stringMatching(/^the search index could not be .*another process has held/)
+  expect(notices).toEqual(name === 'index.db' ? [told] : [])
   expect(open).toEqual([])
   holder.exec('ROLLBACK')
   const later = await openFileMemory({ root })

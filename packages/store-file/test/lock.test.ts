@@ -109,6 +109,15 @@ describe('the lock', () => {
     expect(() => lock.hold(() => expect.unreachable('two holders'))).toThrow('its process is not known')
   })
 
+  it('is not waited for longer than whoever asks for it has patience', async () => {
+    const folder = temporaryRoot()
+    const held = (await loadSqlite())(join(folder, 'lock.db'))
+    onTestFinished(() => held.close())
+    held.exec('BEGIN IMMEDIATE')
+    const lock = await openLock(folder)
+    expect(() => lock.hold(() => expect.unreachable('two holders'), 0)).toThrow('for 0 s')
+  })
+
   it('is waited for while it goes from one to the other, and not once one keeps it', () => {
     const folder = temporaryRoot()
     for (const name of ['lock.db', 'lock-turn.db']) writeFileSync(join(folder, name), 'a page')

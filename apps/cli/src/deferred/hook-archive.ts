@@ -6,6 +6,7 @@ import { type FileStore, keptModel } from '@recall/store-file'
 import { type ArchivedHostSession, archiveHostSession } from '../hosts/archive-host-session.ts'
 import {
   type HostSession,
+  hurriedLockMs,
   isPending,
   type MemoryPlace,
   readSession,
@@ -19,9 +20,6 @@ import { OutOfTime } from '../imports/archiver.ts'
 import { languageModel } from '../memory/language-model.ts'
 import { withStore } from '../memory/with-store.ts'
 import type { Io } from '../terminal/io.ts'
-
-/** How long a starting session waits for a process that holds the memory's lock: it may be suspended. */
-const hurriedLockMs = 1000
 
 export interface DrainOptions {
   /** Id of the session whose start this is for. Other sessions whose end was never reported are archived, too. */

@@ -16,7 +16,7 @@ import {
   surestPassages,
 } from '@recall/core/ranking'
 import { beginningOf } from '@recall/core/text'
-import { type MemoryPlace, readSession } from '../hosts/host-sessions.ts'
+import { hurriedLockMs, type MemoryPlace, readSession } from '../hosts/host-sessions.ts'
 import { withMemory } from '../memory/with-memory.ts'
 import { clip } from '../terminal/clip.ts'
 import type { Io } from '../terminal/io.ts'
@@ -66,7 +66,8 @@ async function find(
   prompt: string,
   isOwn: (key: string) => boolean,
 ): Promise<string> {
-  return withMemory(io, { root, layout: layout.name }, async (memory) => {
+  const opening = { root, layout: layout.name, lockTimeoutMs: hurriedLockMs }
+  return withMemory(io, opening, async (memory) => {
     const found: string[] = []
     let room = contextLimits[host] - overhead
     const text = beginningOf(prompt.toWellFormed(), 2000)

@@ -64,6 +64,9 @@ export function readSession(place: MemoryPlace, sessionId: string): HostSession 
   return parseSession(join(place.root, folderIn(place), nameOf(sessionId)))[0]
 }
 
+/** How long a session that is answered waits for a process that holds the memory's lock: it may be suspended. */
+export const hurriedLockMs = 1000
+
 /** Writes the session durably. */
 export function saveSession(place: MemoryPlace, session: HostSession): void {
   const { root, layout } = place

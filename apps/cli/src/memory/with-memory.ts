@@ -7,7 +7,7 @@ import { withStore } from './with-store.ts'
 /** Opens a memory over the files for the duration of a call. The calling command reports what was redacted. */
 export async function withMemory<T>(
   io: Io,
-  options: RootOptions & Pick<FileStoreSettings, 'create' | 'embedder'>,
+  options: RootOptions & Pick<FileStoreSettings, 'create' | 'embedder' | 'lockTimeoutMs'>,
   call: (memory: MemoryManager, store: FileStore) => Promise<T>,
 ): Promise<T> {
   const { embedder } = options

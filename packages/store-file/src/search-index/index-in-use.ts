@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import type { FileSystem } from '../files/file-system.ts'
 import type { Layout } from '../layout/layout.ts'
 import { comesOfDamage, passesCheck, setAside } from '../sqlite/damage.ts'
@@ -19,6 +19,9 @@ import {
 import { breakSeal, indexName } from './seal.ts'
 import { createSearchIndex, type SearchIndex } from './search-index.ts'
 
+/** So long it waits for the lock when it is closed: nobody gets a better answer for it. */
+const sealPatienceMs = 1000
+
 export interface IndexInUse extends OpenedIndex {
   index: SearchIndex
   inode: number
@@ -36,8 +39,8 @@ export interface IndexInUseOptions {
   madeOf: string
   /** Receives a message, once, when an index was set aside or cannot be stored. */
   onNotice: (text: string) => void
-  /** Runs a section that no other process runs at the same time. */
-  exclusively: <T>(section: () => T) => T
+  /** Runs a section that no other process runs at the same time; waits so many milliseconds at most. */
+  exclusively: <T>(section: () => T, patienceMs?: number) => T
   /** Whether another living process writes to the memory. */
   isShared: () => boolean
   /** @throws MemoryError UNAVAILABLE when the memory is away: an index of its own must not take its place */
@@ -191,7 +194,7 @@ export function createIndexInUse(options: IndexInUseOptions) {
     /** Closes the index as it is, unsealed: whoever opens it next looks for what is missing from it. */
     drop,
 
-    /** @throws MemoryError TIMEOUT when another process holds the lock: then the index is closed, but not sealed */
+    /** Closes the index and seals it, unless another process holds the lock: then that is left to the last to close. */
     close(): void {
       if (!opened) return
       const { database, temporary } = opened
@@ -203,7 +206,9 @@ export function createIndexInUse(options: IndexInUseOptions) {
         closeIndexFile(fileSystem, folder, database)
       }
       try {
-        if (!temporary && isOurs && !isSealed(fileSystem, folder, database)) exclusively(seal)
+        if (!temporary && isOurs && !isSealed(fileSystem, folder, database)) exclusively(seal, sealPatienceMs)
+      } catch (error) {
+        if (!isMemoryError(error, MemoryErrorCode.TIMEOUT)) throw error
       } finally {
         if (isOpen) database.close()
       }

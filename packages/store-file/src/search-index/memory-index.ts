@@ -25,8 +25,8 @@ export interface MemoryIndexOptions extends FileIndexerOptions {
   openDatabase: OpenDatabase
   /** Receives a message, once, when an index was set aside or cannot be stored. */
   onNotice: (text: string) => void
-  /** Runs a section that no other process runs at the same time. */
-  exclusively: <T>(section: () => T) => T
+  /** Runs a section that no other process runs at the same time; waits so many milliseconds at most. */
+  exclusively: <T>(section: () => T, patienceMs?: number) => T
   /** @throws MemoryError UNAVAILABLE when the memory is away */
   assertPresent(): void
   /** Makes a folder of the memory where it is missing. */
