@@ -122,13 +122,7 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     return row && row.number !== null ? pathOf(row) : null
   }
 
-  const folderPaths = (): Map<number, string> =>
-    new Map(
-      index
-        .asIs()
-        .folders()
-        .map(({ id, path }) => [id, path]),
-    )
+  const folderPaths = (): Map<number, string> => index.asIs().folderPaths()
 
   const pathOf = (row: DocumentRow, folders = folderPaths()): string =>
     join(fromShown(root, folders.get(row.folder) ?? ''), row.name)

@@ -1,9 +1,9 @@
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it, onTestFinished } from 'vitest'
 import { temporaryRoot } from '../../test/temporary-root.ts'
-import { defaultFileSystem } from '../files/file-system.ts'
+import { defaultFileSystem, type FileSystem } from '../files/file-system.ts'
 import { layouts } from '../layout/layout.ts'
 import { createFileIndexer } from './file-indexer.ts'
 import { createFolderWalk } from './folder-walk.ts'
@@ -29,7 +29,19 @@ function walkedMemory() {
       return index.stamps(folder)
     },
   }
-  const options = { fileSystem: defaultFileSystem, root, layout: layouts.entity, slidExpiry: () => null }
+  const followed: string[] = []
+  const realpathSync = {
+    native(path: string) {
+      followed.push(path)
+      return defaultFileSystem.realpathSync.native(path)
+    },
+  } as FileSystem['realpathSync']
+  const options = {
+    fileSystem: { ...defaultFileSystem, realpathSync },
+    root,
+    layout: layouts.entity,
+    slidExpiry: () => null,
+  }
   const internal = join(root, layouts.entity.internal)
   const { walkAll } = createFolderWalk({ ...options, internal, indexer: createFileIndexer(options) })
   const look = (): string[] => {
@@ -38,7 +50,7 @@ function walkedMemory() {
     return [...compared]
   }
   look()
-  return { notes, look, index }
+  return { notes, look, index, followed }
 }
 
 it('a folder that says that it changed is not compared file by file where its files are what they were', () => {
@@ -57,4 +69,11 @@ it.each([
   change(notes)
   expect(look()).toEqual(['memory/long-term'])
   expect(look()).toEqual([])
+})
+
+it('no folder is followed that does not exist: of each namespace most may be missing', () => {
+  const { notes, look, followed } = walkedMemory()
+  followed.length = 0
+  look()
+  expect(followed).toEqual([dirname(notes), notes])
 })

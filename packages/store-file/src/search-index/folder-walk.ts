@@ -3,7 +3,7 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { errorCode, orAbsent } from '@recall/core/process'
 import { isLeftover, temporaryName } from '../files/atomic-write.ts'
 import { createStampList, type FileStamp, lastingTime, modifiedAt, stampAt } from '../files/file-stamp.ts'
-import type { FileSystem } from '../files/file-system.ts'
+import { type FileSystem, statusOf } from '../files/file-system.ts'
 import { fromShown, isInside } from '../files/paths.ts'
 import { journalPath } from '../files/transaction.ts'
 import type { Source } from '../layout/sources.ts'
@@ -28,7 +28,9 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
   const walk = (index: SearchIndex, source: Source, progress?: (files: number) => void): number => {
     const path = fromShown(root, source.path)
     const begun = Date.now()
-    const modified = isInside(fileSystem, root, path) ? modifiedAt(fileSystem, path) : undefined
+    // Most of the folders that may hold memory do not exist, and to follow a path in vain takes long.
+    const isThere = statusOf(fileSystem, path) !== null && isInside(fileSystem, root, path)
+    const modified = isThere ? modifiedAt(fileSystem, path) : undefined
     const state = index.knownFolder(source.path)
     if (modified === undefined) {
       if (state && state.count > 0) throw missingFolder(path, state.count)

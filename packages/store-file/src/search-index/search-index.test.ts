@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it } from 'vitest'
+import { temporaryRoot } from '../../test/temporary-root.ts'
 import { layouts } from '../layout/layout.ts'
 import type { Database } from '../sqlite/driver.ts'
 import { schema } from './schema.ts'
@@ -36,4 +38,21 @@ it('asks for what every read and write wants to know without going through all d
   expect(plans.length).toBeGreaterThanOrEqual(asked.size)
   expect(plans.filter((plan) => !/^SEARCH \w+ USING /.test(plan))).toEqual([])
   database.close()
+})
+
+it('reads where the folders lie once, and again after anybody changed the index', () => {
+  const path = join(temporaryRoot(), 'index.db')
+  const [database, other] = [new DatabaseSync(path), new DatabaseSync(path)]
+  database.exec(`PRAGMA journal_mode = WAL; ${schema}`)
+  const index = createSearchIndex(database, layouts.entity)
+  const another = createSearchIndex(other, layouts.entity)
+  const paths = (): string[] => [...index.folderPaths().values()]
+  index.folder('memory')
+  expect(paths()).toEqual(['memory'])
+  expect(index.folderPaths()).toBe(index.folderPaths())
+  index.folder('memory/working')
+  expect(paths()).toEqual(['memory', 'memory/working'])
+  another.folder('memory/episodic')
+  expect(paths()).toEqual(['memory', 'memory/working', 'memory/episodic'])
+  for (const each of [database, other]) each.close()
 })

@@ -60,11 +60,20 @@ export function createSearchIndex(database: Database, layout: Layout) {
   }
 
   const files = createIndexedFiles(database, sql, layout)
+  let paths: { state: string; byId: Map<number, string> } | undefined
 
   return {
     ...files,
     ...createWordRows(sql, where, state),
     ...createVectorRows(sql, files.transaction),
+
+    /** The paths of the folders by their ids. Kept, as who asks about many places asks as often. */
+    folderPaths(): Map<number, string> {
+      const now = state()
+      if (paths?.state !== now)
+        paths = { state: now, byId: new Map(files.folders().map(({ id, path }) => [id, path])) }
+      return paths.byId
+    },
 
     /** Entries of a place, and the size of their values as `jsonBytes` counts it. */
     usage(scope: MemoryScope, namespace: string): { entries: number; bytes: number } {

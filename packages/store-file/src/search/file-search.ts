@@ -137,7 +137,7 @@ export function createFileSearch(options: FileSearchOptions) {
 
   /** Hits on a snapshot of the index. */
   const hitsIn = (current: SearchIndex, queries: readonly StoreQuery[]) => {
-    const folders = new Map(current.folders().map(({ id, path }) => [id, path]))
+    const folders = current.folderPaths()
     const read = createRowReader(folders)
     const unread = current.unread()
     const hits = queries.flatMap((query) => {
