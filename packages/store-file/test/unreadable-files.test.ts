@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { conversationKey, conversationType } from '@recall/core'
 import { describe, expect, it, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
 import { failure, keysOf, open } from './memory-in-files.ts'
 import { isPosix } from './platform.ts'
+import { archiveOf } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 // The machine may be busy with other tests.
@@ -226,6 +228,47 @@ describe('a file that cannot be read', () => {
     const findings = checkUp(defaultFileSystem, store, { deep: true, fix: false })
     expect(findings.find(({ check }) => check === 'files')?.message).toContain('deep.md')
     await store.close()
+    await memory.close()
+  })
+
+  it.each(['cannot be opened', 'is not UTF-8'])(
+    'an archive that %s keeps out no other session',
+    async (why) => {
+      let isBroken = false
+      const { memory, at } = await open({ fileSystem: unreadable('conversation-001.md', () => isBroken) })
+      const archive = (id: string, n: number) =>
+        memory.write('episodic', conversationKey(id), archiveOf(id, n), { type: conversationType })
+      await archive('s1', 1)
+      const first = at('conversations/conversation-001.md')
+      if (why === 'cannot be opened') isBroken = true
+      else writeFileSync(first, Buffer.from([0x68, 0xff]))
+      const before = readFileSync(first)
+      await archive('s2', 2)
+      expect(await memory.read('episodic', conversationKey('s2'))).toMatchObject({ messageCount: 2 })
+      expect(readFileSync(at('conversations/conversation-002.md'), 'utf8')).toContain('s2')
+      expect(readFileSync(first)).toEqual(before)
+      await memory.close()
+    },
+  )
+
+  it('an archive that cannot be opened is taken for none of a session that it may hold', async () => {
+    let isBroken = false
+    const { memory, at } = await open({ fileSystem: unreadable('conversation-001.md', () => isBroken) })
+    const archive = (id: string, n: number, part?: number) =>
+      memory.write('episodic', conversationKey(id, part), archiveOf(id, n), { type: conversationType })
+    await archive('s1', 1)
+    isBroken = true
+    for (const call of [archive('s1', 2), archive('s1', 2, 2)])
+      expect(await failure(call, 'MEMORY_UNAVAILABLE')).toContain('conversation-001.md')
+    const table = readFileSync(at('ARCHIVE.md'), 'utf8')
+    const row = table.split('\n').find((line) => line.includes('s1')) as string
+    for (const unclear of ['', row.replace('s1', 'conversation-001'), `${row}\n${row.replace('s1', 's9')}`]) {
+      writeFileSync(at('ARCHIVE.md'), table.replace(row, unclear))
+      expect(await failure(archive('s2', 2), 'MEMORY_UNAVAILABLE')).toContain('conversation-001.md')
+    }
+    expect(readdirSync(at('conversations'))).toEqual(['conversation-001.md'])
+    isBroken = false
+    await archive('s2', 2)
     await memory.close()
   })
 

@@ -34,6 +34,12 @@ export function archiveRows(content: string): number[] {
   return [...content.matchAll(/^\| (\d{3,}) \|/gm)].map(([, number]) => Number(number))
 }
 
+/** The sessions that the rows of a number name, or the parts of one: more than one where a merge left both sides. */
+export const sessionsInTable = (content: string, wanted: number): string[] =>
+  Array.from(content.matchAll(/^\| (\d{3,}) \|[^|]*\| (.*?) \|/gm))
+    .filter(([, number]) => Number(number) === wanted)
+    .map(([, , session = '']) => session)
+
 /** The date and the session of each row that has them, by number. */
 export function datesInTable(content: string): Map<number, { date: string; session: string }> {
   const rows = content.matchAll(/^\| (\d{3,}) \| (\d{4}-\d\d-\d\d[^|\s]*) \| (.*?) \|/gm)

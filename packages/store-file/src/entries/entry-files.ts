@@ -1,6 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import {
   type Address,
+  conversationKey,
   type Entry,
   type Expected,
   isEnvelope,
@@ -10,6 +11,7 @@ import {
 } from '@recall/core'
 import { searchableText } from '@recall/core/json'
 import { isExpired } from '@recall/core/stores'
+import { sessionInRow, sessionsInTable } from '../documents/archive-index.ts'
 import type { FileEntry } from '../documents/file-entry.ts'
 import { parseFrontMatter } from '../documents/front-matter.ts'
 import { parseNote } from '../documents/note.ts'
@@ -18,7 +20,7 @@ import { windowEntries } from '../documents/window.ts'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
 import { fileStem, fromShown, isInside, isSpelledSo, ownFile, shownPath } from '../files/paths.ts'
 import { readText } from '../files/read-text.ts'
-import { archiveFile, type Layout } from '../layout/layout.ts'
+import { archiveFile, archiveNumber, type Layout } from '../layout/layout.ts'
 import { specialPlace } from '../layout/placement.ts'
 import { defaultNamespace, noteFolder, sourcesOf } from '../layout/sources.ts'
 import type { DocumentRow } from '../search-index/document-row.ts'
@@ -110,6 +112,19 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     throw new MemoryError(first.problem, MemoryErrorCode.UNAVAILABLE, { details: { path } })
   }
 
+  /** Whether a file that cannot be read may be an archive of a session: where the table names another, it is none. */
+  const mayBeArchiveOf = (key: string, { folder, name }: { folder: string; name: string }): boolean => {
+    if (!archiveFile.test(name)) return false
+    if (folder !== layout.archives) return true
+    const table = read(paths.archiveIndex)?.content ?? ''
+    const [told, ...others] = sessionsInTable(table, archiveNumber(name))
+    // A row that was made while the file could not be read has nothing but its name.
+    if (told === undefined || others.length > 0 || told === name.slice(0, -3)) return true
+    const session = told.replace(/ \(part \d+\)$/, '')
+    const asked = sessionInRow(key.slice(conversationKey('').length))
+    return asked === session || asked.startsWith(`${session}#`)
+  }
+
   /**
    * Where the archive of a session is, looked up in the index and verified by the file itself; `null` when there is none,
    * or a note stands for it.
@@ -117,7 +132,7 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
   const archivePath = (key: string): string | null => {
     const current = index.fresh()
     const row = current.byKey('episodic', defaultNamespace, key)
-    if (!row) refuseUnread(current.unreadable(), ({ name }) => archiveFile.test(name))
+    if (!row) refuseUnread(current.unreadable(), (file) => mayBeArchiveOf(key, file))
     // Only archives have numbers.
     return row && row.number !== null ? pathOf(row) : null
   }

@@ -46,7 +46,12 @@ export function createEntryWriter(options: EntryWriterOptions) {
   const { root, layout, fileSystem, internal, index, accessLog, files } = options
   const { recover, hold, exclusively, assertPresent, prepareFolder } = options.access
   const { notePath, readNote, toEntry, refuseForeignFile } = files
-  const { planPut, planRemove, isSelected, assertExpected } = createPlanner({ layout, index, files })
+  const { planPut, planRemove, isSelected, assertExpected } = createPlanner({
+    fileSystem,
+    layout,
+    index,
+    files,
+  })
 
   const changing = (paths: readonly string[], change: () => void): void =>
     index.whileChanging(

@@ -19,6 +19,7 @@ import type { FileEntry } from '../documents/file-entry.ts'
 import { printNote } from '../documents/note.ts'
 import { requireSectionText, sectionOf, withoutSection, withSection } from '../documents/sections.ts'
 import { withoutBlocks, withSession } from '../documents/window.ts'
+import { type FileSystem, statusOf } from '../files/file-system.ts'
 import { shownPath } from '../files/paths.ts'
 import type { Workspace } from '../files/workspace.ts'
 import { archiveName, archiveNumber, type Layout } from '../layout/layout.ts'
@@ -27,13 +28,14 @@ import type { MemoryIndex } from '../search-index/memory-index.ts'
 import { asSuccessor, type EntryFiles } from './entry-files.ts'
 
 export interface PlannerOptions {
+  fileSystem: FileSystem
   layout: Layout
   index: MemoryIndex
   files: EntryFiles
 }
 
 /** What writing and removing entries changes in the files, planned on a workspace and applied by the caller. */
-export function createPlanner({ layout, index, files }: PlannerOptions) {
+export function createPlanner({ fileSystem, layout, index, files }: PlannerOptions) {
   const { paths, notePath, sectionPath, archivePath, filesOf, readNote, readEntry, live, refuseForeignFile } =
     files
 
@@ -95,7 +97,9 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
     const known = archivePath(key)
     let number = known ? archiveNumber(basename(known)) : index.fresh().lastArchiveNumber() + 1
     let path = known ?? join(paths.archives, archiveName(layout, number))
-    while (!known && workspace.exists(path)) path = join(paths.archives, archiveName(layout, ++number))
+    // Not read: one that is no text has its number all the same.
+    const isTaken = (): boolean => statusOf(fileSystem, path) !== null || workspace.exists(path)
+    while (!known && isTaken()) path = join(paths.archives, archiveName(layout, ++number))
     workspace.write(path, printConversation(archive, number, workspace.read(path)))
     const row = new Map([[number, printArchiveRow(archive, number)]])
     workspace.write(paths.archiveIndex, withArchiveRows(workspace.read(paths.archiveIndex), row))
