@@ -73,6 +73,19 @@ describe("the memory's own folder", () => {
     expect(readFileSync(outside, 'utf8')).toBe('of somebody else')
   })
 
+  it('is asked for where a file stands in its place, which is left as it is', async () => {
+    const { root, memory, at } = await openWithArchives(0)
+    await memory.close()
+    rmSync(at('.recall'), { recursive: true, force: true })
+    mkdirSync(at('.'), { recursive: true })
+    writeFileSync(at('.recall'), 'mine')
+    await expect(openFileMemory({ root })).rejects.toMatchObject({
+      code: 'MEMORY_UNAVAILABLE',
+      message: `${at('.recall')} is a file, and has to be a folder: move it away, as the folder is made anew`,
+    })
+    expect(readFileSync(at('.recall'), 'utf8')).toBe('mine')
+  })
+
   it('is not followed out of the memory', async () => {
     const { root, memory, at } = await openWithArchives(0)
     await memory.close()

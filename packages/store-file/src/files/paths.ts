@@ -1,6 +1,7 @@
+import type { Dirent } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { orAbsent } from '@recall/core/process'
+import { errorCode, orAbsent } from '@recall/core/process'
 import { sha256 } from './digest.ts'
 import { type FileSystem, statusOf } from './file-system.ts'
 
@@ -85,13 +86,11 @@ export function isInside(fileSystem: FileSystem, realRoot: string, folder: strin
  * outside. What is in it is overwritten in place, appended to and, when damaged, emptied; and a memory may have come
  * from anybody, with a repository, say.
  *
- * @throws MemoryError FORBIDDEN naming the link, or the pipe
+ * @throws MemoryError FORBIDDEN naming the link, or the pipe; UNAVAILABLE when a file stands in its place
  */
 export function refuseLinks(fileSystem: FileSystem, realRoot: string, folder: string): void {
   if (!isInside(fileSystem, realRoot, folder)) return
-  const odd = fileSystem
-    .readdirSync(folder, { withFileTypes: true })
-    .find((entry) => !entry.isFile() && !entry.isDirectory())
+  const odd = entriesOf(fileSystem, folder).find((entry) => !entry.isFile() && !entry.isDirectory())
   if (!odd) return
   const path = join(folder, odd.name)
   const what = odd.isSymbolicLink() ? 'symbolic link' : 'pipe, a socket or a device'
@@ -100,6 +99,19 @@ export function refuseLinks(fileSystem: FileSystem, realRoot: string, folder: st
     MemoryErrorCode.FORBIDDEN,
     { details: { path } },
   )
+}
+
+function entriesOf(fileSystem: FileSystem, folder: string): Dirent[] {
+  try {
+    return fileSystem.readdirSync(folder, { withFileTypes: true })
+  } catch (cause) {
+    if (errorCode(cause) !== 'ENOTDIR') throw cause
+    throw new MemoryError(
+      `${folder} is a file, and has to be a folder: move it away, as the folder is made anew`,
+      MemoryErrorCode.UNAVAILABLE,
+      { cause, details: { path: folder } },
+    )
+  }
 }
 
 /** A path below the root with `/` on every platform, as it is shown and indexed. */
