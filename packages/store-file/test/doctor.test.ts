@@ -184,6 +184,26 @@ describe('the doctor', () => {
     await memory.close()
   })
 
+  it.each(['index.db', 'access.db', 'lock.db'])(
+    'names a folder in the way of its own file: %s',
+    async (name) => {
+      const { root, memory, at } = await openWithArchives(1)
+      await memory.close()
+      rmSync(at('.recall', name), { force: true })
+      mkdirSync(at('.recall', name))
+      const store = await openFileStore({ root })
+      const findings = checkUp(defaultFileSystem, store, { deep: false, fix: false })
+      expect(findings.filter(({ ok }) => !ok)).toContainEqual(
+        expect.objectContaining({
+          check: 'writing',
+          message: `memory/.recall/${name} is a folder, and in the way of a file`,
+          remedy: expect.stringContaining('move it away'),
+        }),
+      )
+      await store.close()
+    },
+  )
+
   it('says when the disk is full', async () => {
     const { store, memory } = await openWithArchives(1)
     const disk = (bavail: number, blocks = 1000) => {

@@ -1,9 +1,10 @@
 import { constants } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode, orAbsent } from '@recall/core/process'
+import { accessName } from '../entries/access-database.ts'
 import type { FileStore } from '../file-store.ts'
 import { isLeftover } from '../files/atomic-write.ts'
-import type { FileSystem } from '../files/file-system.ts'
+import { type FileSystem, statusOf } from '../files/file-system.ts'
 import { fromShown } from '../files/paths.ts'
 import { journalPath } from '../files/transaction.ts'
 import { sourcesOf } from '../layout/sources.ts'
@@ -14,16 +15,21 @@ import { type Report, within } from './report.ts'
 /** Reports where nothing can be kept, such as the folders of another user, or all of a disk that can only be read. */
 export function checkWriting(fileSystem: FileSystem, { root, layout }: FileStore, report: Report): void {
   const folders = new Set([...sourcesOf(fileSystem, root, layout).map(({ path }) => path), layout.internal])
-  const files = [lockName, indexName].map((name) => `${layout.internal}/${name}`)
-  report(
-    'writing',
-    [...folders, ...files].flatMap((path) => {
-      const reason = whyNotWritable(fileSystem, fromShown(root, path))
-      return reason === undefined ? [] : [`${path || root} cannot be written (${reason})`]
-    }),
-    'allowed',
-    'let this user write there: until then nothing new is kept in it',
-  )
+  const files = [lockName, indexName, accessName].map((name) => `${layout.internal}/${name}`)
+  const inTheWay = files.filter((path) => statusOf(fileSystem, fromShown(root, path))?.isDirectory())
+  if (inTheWay.length > 0)
+    report(
+      'writing',
+      inTheWay.map((path) => `${path} is a folder, and in the way of a file`),
+      '',
+      'move it away: the file is made anew',
+    )
+  const refused = [...folders, ...files].flatMap((path) => {
+    const reason = whyNotWritable(fileSystem, fromShown(root, path))
+    return reason === undefined ? [] : [`${path || root} cannot be written (${reason})`]
+  })
+  if (refused.length === 0 && inTheWay.length > 0) return
+  report('writing', refused, 'allowed', 'let this user write there: until then nothing new is kept in it')
 }
 
 /** Below this many bytes a write may fail: an archive, the table and the index grow together. */

@@ -8,6 +8,8 @@ import { createStatements, type Database, type OpenDatabase, valuesOf } from '..
 import { isBusy, isDamage, isDiskFull, isUnwritable } from '../sqlite/errors.ts'
 import { busyMs, useWriteAheadLog } from '../sqlite/write-ahead-log.ts'
 
+export const accessName = 'access.db'
+
 const schema = `
 CREATE TABLE IF NOT EXISTS access (
   scope TEXT NOT NULL,
@@ -46,7 +48,7 @@ export function createAccessDatabase(
   onNotice: (text: string) => void,
   now: () => number = () => performance.now(),
 ) {
-  const path = join(folder, 'access.db')
+  const path = join(folder, accessName)
   let opened: (OpenedLog & { inode: number; isForReading?: true }) | undefined
   /** Until when the log is taken for one that cannot be opened for writing. */
   let unwritableUntil = Number.NEGATIVE_INFINITY

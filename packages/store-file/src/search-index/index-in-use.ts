@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
-import type { FileSystem } from '../files/file-system.ts'
+import { type FileSystem, statusOf } from '../files/file-system.ts'
 import type { Layout } from '../layout/layout.ts'
 import { comesOfDamage, passesCheck, setAside } from '../sqlite/damage.ts'
 import type { OpenDatabase } from '../sqlite/driver.ts'
@@ -92,9 +92,14 @@ export function createIndexInUse(options: IndexInUseOptions) {
       return open()
     }
     if (file.notice) onNotice(file.notice)
-    if (file.temporary) onNotice(`${folder} cannot be written: the search index is kept in memory`)
+    if (file.temporary) onNotice(`${whyTemporary()}: the search index is kept in memory`)
     return current
   }
+
+  const whyTemporary = (): string =>
+    statusOf(fileSystem, path)?.isDirectory()
+      ? `${path} is a folder, and in the way of a file (move it away)`
+      : `${folder} cannot be written`
 
   const use = (file: OpenedIndex): IndexInUse => {
     const inode = file.temporary ? 0 : (inodeOf(fileSystem, path) ?? 0)
