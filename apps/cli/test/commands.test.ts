@@ -13,6 +13,19 @@ import {
 } from './support.ts'
 
 describe('the rest', () => {
+  it('reindex fails where the index that it made cannot be kept', async () => {
+    const shell = await shellWithSession()
+    const path = join(shell.root, 'memory/.recall/index.db')
+    rmSync(path)
+    mkdirSync(path)
+    const { code, out, err } = await shell.run('reindex')
+    expect({ code, out }).toEqual({ code: 3, out: '' })
+    expect(err).toContain(`${path} is a folder, and in the way of a file (move it away)`)
+    expect(err).toContain('3 entries indexed in memory alone, and nothing of it is kept')
+    rmSync(path, { recursive: true })
+    expect((await shell.run('reindex')).code).toBe(0)
+  })
+
   it('reindex reports what it indexed', async () => {
     const shell = await shellWithSession()
     expect(await shell.json('reindex', '--full')).toMatchObject({ documents: 3 })

@@ -1,4 +1,5 @@
-import { type Embedder, embedQuery } from '@recall/core'
+import { join } from 'node:path'
+import { type Embedder, embedQuery, MemoryError, MemoryErrorCode } from '@recall/core'
 import { type Coverage, type FileStore, keptModel, type RefusedPassages } from '@recall/store-file'
 import { adviceOn, areOf, openEmbedder, tellRefused } from '../memory/embedder.ts'
 import type { RootOptions } from '../memory/find-root.ts'
@@ -19,6 +20,7 @@ export async function reindex(
     )
     const documents = store.index.asIs().countDocuments()
     tellUnread(io, store)
+    requireKept(store, documents)
     const indexedAfter = performance.now()
     const vectors = embedder && (await embedAll(io, store, embedder))
     const embeddedMs = performance.now() - indexedAfter
@@ -44,6 +46,15 @@ type Embedded = Coverage & { refused?: RefusedPassages }
 /** Says which files the index knows nothing of, and why: it would pass for complete. */
 function tellUnread(io: Io, { index }: FileStore): void {
   for (const { problem } of index.asIs().unread()) io.err(`recall: not indexed: ${problem}\n`)
+}
+
+/** The next command would make it again, each time. */
+function requireKept({ index, root, layout }: FileStore, documents: number): void {
+  if (index.isKept()) return
+  throw new MemoryError(
+    `${count(documents, 'entry', 'entries')} indexed in memory alone, and nothing of it is kept: mend first what keeps ${join(root, layout.internal)} from being written`,
+    MemoryErrorCode.WRITE_FAILED,
+  )
 }
 
 /** Embeds every passage; discards vectors of another model first, which took long to make, once this one answers. */

@@ -241,6 +241,9 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       exclusively(() => removeSetAside(fileSystem, join(folder, indexName)))
     },
 
+    /** Whether the index is in a file: one in memory ends with this store. */
+    isKept: (): boolean => !inUse.open().temporary,
+
     /** Checks the index page by page. @returns what is wrong with it, or `null` */
     damage: (): string | null => (inUse.isWhole() ? null : 'the index is damaged'),
 
