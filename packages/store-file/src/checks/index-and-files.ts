@@ -5,6 +5,7 @@ import type { FileSystem } from '../files/file-system.ts'
 import { fileStem, fromShown } from '../files/paths.ts'
 import { readText } from '../files/read-text.ts'
 import { hasUnreadableVectors } from '../vectors/kept-model.ts'
+import { archivesToSeparate } from './merges.ts'
 import { counted, orUnreadable, type Report, within } from './report.ts'
 
 export function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, report: Report): void {
@@ -20,7 +21,7 @@ export function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boole
     () => store.reindex({ full: true }),
   )
   checkVectors(fileSystem, store, report)
-  checkFiles(store, report)
+  checkFiles(fileSystem, store, report)
   checkNamespaces(store, report)
   if (deep) checkContents(fileSystem, store, report)
 }
@@ -39,10 +40,14 @@ function checkVectors(fileSystem: FileSystem, store: FileStore, report: Report):
   report('vectors', [], fine, '')
 }
 
-function checkFiles({ root, layout, index }: FileStore, report: Report): void {
+function checkFiles(fileSystem: FileSystem, store: FileStore, report: Report): void {
+  const { root, layout, index } = store
+  // Nothing is to be corrected by hand in what another check offers to mend.
+  const separable = archivesToSeparate(fileSystem, store)
   const unreadable = index
     .fresh()
     .problems()
+    .filter(({ folder, name }) => !separable.includes(within(folder, name)))
     .map(({ folder, name, problem }) => {
       // What could not be opened names itself, by its whole path.
       const whole = `${join(fromShown(root, folder), name)} `

@@ -11,16 +11,15 @@ import { readText } from '../files/read-text.ts'
 import { createWorkspace } from '../files/workspace.ts'
 import { archiveFoldersOf } from '../layout/layout.ts'
 import { sourcesOf } from '../layout/sources.ts'
-import { archiveHeads, nextArchivePath } from './archive-heads.ts'
+import { type ArchiveHead, archiveHeads, nextArchivePath } from './archive-heads.ts'
 import { orUnreadable, type Report, within } from './report.ts'
 
 /** Reports files in which version control left both sides of a merge, and gives each of two archives a file. */
 export function checkMerges(fileSystem: FileSystem, store: FileStore, report: Report): void {
-  const { root, layout } = store
-  const contentOf = (path: string): string =>
-    orUnreadable(() => readText(fileSystem, fromShown(root, path)))?.content ?? ''
-  const archives = archiveHeads(fileSystem, store).filter(({ isMerged }) => isMerged)
-  const twoArchives = archives.filter(({ path }) => archivesIn(contentOf(path)) !== null)
+  const { layout } = store
+  const contentOf = contentIn(fileSystem, store)
+  const archives = mergedArchives(fileSystem, store)
+  const twoArchives = archives.filter(isSeparable(contentOf))
   // Rows are made anew with the table.
   const isForPeople = (path: string): boolean =>
     path !== layout.archiveIndex || withBothSides(contentOf(path)) === null
@@ -47,6 +46,25 @@ export function checkMerges(fileSystem: FileSystem, store: FileStore, report: Re
       }),
   )
 }
+
+/** The archives that are the doctor's to mend, because a merge left two of them in one file, below the root. */
+export const archivesToSeparate = (fileSystem: FileSystem, store: FileStore): string[] =>
+  mergedArchives(fileSystem, store)
+    .filter(isSeparable(contentIn(fileSystem, store)))
+    .map(({ path }) => path)
+
+const mergedArchives = (fileSystem: FileSystem, store: FileStore): ArchiveHead[] =>
+  archiveHeads(fileSystem, store).filter(({ isMerged }) => isMerged)
+
+const isSeparable =
+  (contentOf: (path: string) => string) =>
+  ({ path }: ArchiveHead): boolean =>
+    archivesIn(contentOf(path)) !== null
+
+const contentIn =
+  (fileSystem: FileSystem, { root }: FileStore) =>
+  (path: string): string =>
+    orUnreadable(() => readText(fileSystem, fromShown(root, path)))?.content ?? ''
 
 /** All files but the archives, which may be many and long. */
 function documentsOf(fileSystem: FileSystem, { root, layout }: FileStore): string[] {
