@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createShell, poolSession, serveTinyModel, shellWithSession, temporaryFolder } from './support.ts'
@@ -129,6 +129,21 @@ describe('search', () => {
     )
     const { out } = await shell.run('search', '--ranked', '--explain', 'database connections hour')
     expect(out.split('\n')[1]).toMatch(new RegExp(`^  score ${first?.score.toFixed(3)}: words 0\\.\\d{3} · `))
+  })
+
+  it('says where it finds nothing that a file may have been edited meanwhile, if it looked at some alone', async () => {
+    const shell = await shellWithSession()
+    expect((await shell.run('search', 'zeppelin')).err).toBe('')
+    mkdirSync(join(shell.root, 'memory/long-term'), { recursive: true })
+    for (let i = 0; i < 2001; i++) writeFileSync(join(shell.root, `memory/long-term/note-${i}.md`), 'a rope')
+    expect((await shell.run('search', 'zeppelin')).err).toBe('')
+    writeFileSync(join(shell.root, 'memory/long-term/note-7.md'), 'a zeppelin')
+    const passedOver = await shell.run('search', 'zeppelin')
+    expect(passedOver.out).toBe('Nothing found.\n')
+    expect(passedOver.err).toContain("may not be in the index yet: 'recall reindex' looks at every file")
+    expect((await shell.run('search', 'rope')).err).not.toContain('reindex')
+    await shell.run('reindex')
+    expect(await shell.run('search', 'zeppelin')).toMatchObject({ code: 0, err: '' })
   })
 
   it('exits with 1 when nothing is found and with 2 when it is used wrongly', async () => {

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
-import { openFileMemory } from '../src/open-file-memory.ts'
+import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
 import { internal } from './index-answers.ts'
 import { keysOf, open } from './memory-in-files.ts'
 
@@ -44,6 +44,23 @@ it('is listed again only when a file comes or goes, which the next search knows'
   expect((await keysOf(memory, 'harbour')).sort()).toEqual(['new', 'note-7'])
   rmSync(at('new'))
   expect(await keysOf(memory, 'harbour')).toEqual(['note-7'])
+})
+
+it('says while files were passed over that may have been edited in place', async () => {
+  const { root, memory, at } = await openLarge()
+  await memory.close()
+  const store = await openFileStore({ root })
+  onTestFinished(() => store.close())
+  const asked = () => {
+    const query = { namespace: 'default', text: 'lighthouse', limit: 1, minScore: 0, now: Date.now() }
+    return [store.locate(query, ['long-term']).length, store.index.mayLag()]
+  }
+  writeFileSync(at('note-7'), 'the lighthouse')
+  expect(asked()).toEqual([0, true])
+  store.reindex({ full: false })
+  expect([store.index.mayLag(), ...asked()]).toEqual([false, 1, true])
+  rmSync(at('note-1'))
+  expect(asked()).toEqual([1, false])
 })
 
 it('leaves no edit in place unseen in a small folder beside it', async () => {

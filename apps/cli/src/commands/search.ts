@@ -63,6 +63,10 @@ export async function search(io: Io, query: string, options: SearchCommandOption
     const print = options.json ? printJson : printText
     print(io, query, answer, { results, more, tookMs }, options)
     redaction.tell()
+    if (results.length === 0 && store.index.mayLag())
+      io.err(
+        "recall: what was edited within the last minute may not be in the index yet: 'recall reindex' looks at every file\n",
+      )
     return results.length > 0 ? exitCodes.fine : exitCodes.no
   })
 }

@@ -61,6 +61,8 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   })
   const own = createOwnChanges(fileSystem, root)
   let timer: NodeJS.Timeout | undefined
+  /** The last look passed over folders whose files may have been edited in place. */
+  let passedOver = false
   /** `undefined` outside of `lookingOnce`; within it the index as the first look left it, `null` before that. */
   let looked: SearchIndex | null | undefined
 
@@ -89,6 +91,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     const started = Date.now()
     const files = walkAll(current.index, progress)
     inUse.walked(current, started, files > alwaysWalk)
+    passedOver = false
   }
 
   /** Folders in which any change to the memory shows, including those that may get subfolders. */
@@ -135,11 +138,13 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   /** Looks at the files of small folders, and of those to which a file was added, or from which one was taken. */
   const lookWhereItMatters = (index: SearchIndex): void => {
     const states = new Map(index.folders().map((state) => [state.path, state]))
+    passedOver = false
     for (const source of sources()) {
       const state = states.get(source.path)
       const isSmall = (state?.count ?? 0) <= alwaysWalk
       if (isSmall || modifiedAt(fileSystem, fromShown(root, source.path)) !== state?.modified)
         walk(index, source)
+      else passedOver = true
     }
   }
 
@@ -240,6 +245,9 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       })
       exclusively(() => removeSetAside(fileSystem, join(folder, indexName)))
     },
+
+    /** Whether a file that was edited in place within the last minute may still be unknown to it. */
+    mayLag: (): boolean => passedOver,
 
     /** Whether the index is in a file: one in memory ends with this store. */
     isKept: (): boolean => !inUse.open().temporary,
