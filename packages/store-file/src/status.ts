@@ -9,7 +9,7 @@ import { hasBothSides } from './documents/merge.ts'
 import { openingIn } from './documents/opening.ts'
 import { parseWindow } from './documents/window.ts'
 import { type FileSystem, orUnusable, statusOf } from './files/file-system.ts'
-import { fromShown, isInside } from './files/paths.ts'
+import { fromShown, isInside, refuseLinks } from './files/paths.ts'
 import { readText, type TextFile } from './files/read-text.ts'
 import { archiveFile, archiveNumber, type Layout } from './layout/layout.ts'
 import { sourcesOf } from './layout/sources.ts'
@@ -90,6 +90,10 @@ function statusAt(
   const real = orAbsent(() => fileSystem.realpathSync.native(root)) ?? root
   for (const { path } of sourcesOf(fileSystem, root, layout))
     readable(() => isInside(fileSystem, real, fromShown(real, path)))
+  // Nothing else opens the memory where this fails.
+  readable(
+    () => orUnusable(root, () => refuseLinks(fileSystem, real, fromShown(real, layout.internal))) ?? null,
+  )
   const document = (path: string): string => {
     const content = readable(() => readText(fileSystem, join(root, path)))?.content ?? ''
     if (hasBothSides(content))

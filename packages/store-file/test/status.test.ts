@@ -1,4 +1,4 @@
-import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { conversationKey, conversationType } from '@recall/core'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { defaultConfig } from '../src/default-config.ts'
@@ -63,6 +63,18 @@ it('names an archive that cannot be read among the faults, and goes on with the 
   const { recent, faults } = statusOf(root)
   expect(recent.map(({ session }) => session)).toEqual(['s1'])
   expect(faults).toEqual([expect.stringContaining('conversation-002.md is not UTF-8')])
+})
+
+it('names what keeps everything else from opening the memory among the faults', async () => {
+  const { root, memory, at } = await open()
+  await memory.write('long-term', 'note', 'text')
+  await memory.close()
+  expect(statusOf(root).faults).toEqual([])
+  rmSync(at('.recall'), { recursive: true })
+  writeFileSync(at('.recall'), 'mine')
+  expect(statusOf(root).faults).toEqual([
+    `${at('.recall')} is a file, and has to be a folder: move it away, as the folder is made anew`,
+  ])
 })
 
 it('says what is wrong with the configuration', async () => {
