@@ -12,7 +12,7 @@ import {
   startPostgres,
   startRedis,
 } from '../../apps/hub/test/support/processes.ts'
-import { openServerDatabase } from '../../packages/store-postgres/test/server-database.ts'
+import { openServerDatabase } from '../../packages/store-postgres/test/support/server-database.ts'
 import { honest, startEmbeddingServer } from './embedding-server.ts'
 import { hubProgram } from './programs.ts'
 

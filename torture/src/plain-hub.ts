@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { noLimits } from '../../apps/hub/test/support/open-hub.ts'
 import { startHub } from '../../apps/hub/test/support/processes.ts'
-import { openServerDatabase, serverUrl } from '../../packages/store-postgres/test/server-database.ts'
+import { openServerDatabase, serverUrl } from '../../packages/store-postgres/test/support/server-database.ts'
 import { type Held, heldBy } from './processes.ts'
 import { hubProgram } from './programs.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { bundleScript } from '../../packages/store-file/test/child-process.ts'
+import { bundleScript } from '../../packages/store-file/test/support/child-process.ts'
 
 const pathOf = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const built = { recall: pathOf('apps/cli/dist/recall.cjs'), hub: pathOf('apps/hub/dist/main.js') }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bundleScript, startChild } from '../../packages/store-file/test/child-process.ts'
+import { bundleScript, startChild } from '../../packages/store-file/test/support/child-process.ts'
 
 export interface StormOptions<Report> {
   /** Path of the script; it says `process.send('…')` at each step and writes reports, a JSON line each, to 4. */

@@ -13,7 +13,10 @@ import { openPostgres } from '@recall/store-postgres/postgres'
 import { and, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
+import {
+  openServerDatabase,
+  serverUrl,
+} from '../../../packages/store-postgres/test/support/server-database.ts'
 import { backup } from '../src/backup/backup.ts'
 import { restore } from '../src/backup/restore.ts'
 import { parseConfig } from '../src/config/config.ts'

@@ -15,7 +15,10 @@ import {
 import { type SQL, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
+import {
+  openServerDatabase,
+  serverUrl,
+} from '../../../packages/store-postgres/test/support/server-database.ts'
 import { backup, writeBackup } from '../src/backup/backup.ts'
 import { tables } from '../src/backup/format.ts'
 import { restore } from '../src/backup/restore.ts'

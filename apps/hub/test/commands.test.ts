@@ -10,7 +10,10 @@ import { rowsOf } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { createServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
+import {
+  createServerDatabase,
+  serverUrl,
+} from '../../../packages/store-postgres/test/support/server-database.ts'
 import { beginRegistration } from './support/half-sent.ts'
 import { fromSources, pipeHub, runHub, startHub } from './support/processes.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'

@@ -8,8 +8,11 @@ import { openPostgres } from '@recall/store-postgres/postgres'
 import { isNull, sql } from 'drizzle-orm'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
-import { runOnSmallDisk } from '../../../packages/store-postgres/test/small-disk.ts'
+import {
+  openServerDatabase,
+  serverUrl,
+} from '../../../packages/store-postgres/test/support/server-database.ts'
+import { runOnSmallDisk } from '../../../packages/store-postgres/test/support/small-disk.ts'
 import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { serveHub } from '../src/serve.ts'
 import { openGate } from './support/gate.ts'

@@ -4,7 +4,10 @@ import { memories, reembed, systemConfig } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
+import {
+  openServerDatabase,
+  serverUrl,
+} from '../../../packages/store-postgres/test/support/server-database.ts'
 import { maintain } from '../src/commands.ts'
 import { parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'

@@ -1,7 +1,7 @@
 import { memories } from '@recall/store-postgres'
 import { type Query, sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
-import { mostLooks, sessionOf } from '../../../packages/store-postgres/test/support.ts'
+import { mostLooks, sessionOf } from '../../../packages/store-postgres/test/support/engines.ts'
 import { engines, noLimits, openHub } from './support/open-hub.ts'
 import { useDatabase } from './support/use-database.ts'
 

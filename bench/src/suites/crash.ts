@@ -5,8 +5,8 @@ import {
   runKillStorm,
   type StormOptions,
   type StormResult,
-} from '../../../packages/store-file/test/kill-storm.ts'
-import { runProtocolStorm } from '../../../packages/store-file/test/protocol-storm.ts'
+} from '../../../packages/store-file/test/support/kill-storm.ts'
+import { runProtocolStorm } from '../../../packages/store-file/test/support/protocol-storm.ts'
 import type { Row } from '../report.ts'
 
 const killsPerRoot = 200

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { temporaryRoot } from '../test/temporary-root.ts'
+import { temporaryRoot } from '../test/support/temporary-root.ts'
 import { openFileMemory } from './open-file-memory.ts'
 
 const stores = vi.hoisted(() => ({ opened: 0, closed: 0 }))

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { temporaryRoot } from '../test/temporary-root.ts'
+import { temporaryRoot } from '../test/support/temporary-root.ts'
 import { defaultFileSystem, type FileSystem } from './files/file-system.ts'
 import { layouts } from './layout/layout.ts'
 import { createPresence } from './presence.ts'

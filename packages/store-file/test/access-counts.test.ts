@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openFileMemory } from '../src/open-file-memory.ts'
 import { loadSqlite } from '../src/sqlite/driver.ts'
-import { openWithArchives } from './open-with-archives.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { openWithArchives } from './support/open-with-archives.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 describe('the access counts', () => {
   it.each(['rubbish', 'deleted'])('never keep anybody from reading: %s', async (what) => {

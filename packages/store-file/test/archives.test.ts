@@ -14,9 +14,9 @@ import { checkUp } from '../src/doctor.ts'
 import { archiveRows } from '../src/documents/archive-index.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileMemory } from '../src/open-file-memory.ts'
-import { openWithArchives } from './open-with-archives.ts'
-import { archiveOf, summaryOf } from './storm-values.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { openWithArchives } from './support/open-with-archives.ts'
+import { archiveOf, summaryOf } from './support/storm-values.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 const asArchive = { type: conversationType }
 

@@ -6,8 +6,8 @@ import { checkUp } from '../src/doctor.ts'
 import type { FileStore } from '../src/file-store.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
-import { keysOf, open } from './memory-in-files.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { keysOf, open } from './support/memory-in-files.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 // The machine may be busy with other tests.
 vi.setConfig({ testTimeout: 300_000 })

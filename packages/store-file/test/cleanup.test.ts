@@ -4,8 +4,8 @@ import { createTicker } from '@recall/core/conformance'
 import { expect, it } from 'vitest'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory } from '../src/open-file-memory.ts'
-import { open } from './memory-in-files.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { open } from './support/memory-in-files.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 it('sweeps only what has expired by its file', async () => {
   const root = temporaryRoot()

@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from '
 import { describe, expect, it } from 'vitest'
 import type { FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory } from '../src/open-file-memory.ts'
-import { coarseClockFileSystem as fileSystem } from './coarse-clock-file-system.ts'
-import { expectVersions, keysOf, open } from './memory-in-files.ts'
+import { coarseClockFileSystem as fileSystem } from './support/coarse-clock-file-system.ts'
+import { expectVersions, keysOf, open } from './support/memory-in-files.ts'
 
 describe('on a disk that tells times in steps of two seconds', () => {
   it('an edit that keeps the length of a file is found at once, also by whoever opens the memory next', async () => {

@@ -27,9 +27,9 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
 import { scrubFiles } from '../src/scrub.ts'
-import { isPosix } from './platform.ts'
-import { archiveOf } from './storm-values.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { isPosix } from './support/platform.ts'
+import { archiveOf } from './support/storm-values.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 const day = 24 * 60 * 60 * 1000
 

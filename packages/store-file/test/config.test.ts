@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readConfig, setConfig } from '../src/config.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
-import { openWithArchives } from './open-with-archives.ts'
+import { openWithArchives } from './support/open-with-archives.ts'
 
 it.each([
   [

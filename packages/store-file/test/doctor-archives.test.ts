@@ -15,11 +15,11 @@ import { describe, expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { datesInTable } from '../src/documents/archive-index.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
-import { caseBlindFileSystem } from './case-blind-file-system.ts'
-import { listingBackwards } from './listing-backwards.ts'
-import { openWithArchives } from './open-with-archives.ts'
-import { archiveOf } from './storm-values.ts'
-import { whileReplacing } from './while-replacing.ts'
+import { caseBlindFileSystem } from './support/case-blind-file-system.ts'
+import { listingBackwards } from './support/listing-backwards.ts'
+import { openWithArchives } from './support/open-with-archives.ts'
+import { archiveOf } from './support/storm-values.ts'
+import { whileReplacing } from './support/while-replacing.ts'
 
 describe('the doctor, of archives', () => {
   it('adds and removes rows of ARCHIVE.md and leaves what people wrote there', async () => {

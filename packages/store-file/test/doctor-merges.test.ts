@@ -4,10 +4,10 @@ import { conversationKey, conversationType } from '@recall/core'
 import { describe, expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
-import { listingBackwards } from './listing-backwards.ts'
-import { openWithArchives } from './open-with-archives.ts'
-import { archiveOf } from './storm-values.ts'
-import { whileReplacing } from './while-replacing.ts'
+import { listingBackwards } from './support/listing-backwards.ts'
+import { openWithArchives } from './support/open-with-archives.ts'
+import { archiveOf } from './support/storm-values.ts'
+import { whileReplacing } from './support/while-replacing.ts'
 
 describe('the doctor, of merges and of what syncers leave', () => {
   it('names files with both sides of a merge, but for those that quote one', async () => {

@@ -15,8 +15,8 @@ import { checkUp } from '../src/doctor.ts'
 import type { FileStore } from '../src/file-store.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
-import { openWithArchives } from './open-with-archives.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { openWithArchives } from './support/open-with-archives.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 describe('the doctor', () => {
   it.each([

@@ -4,7 +4,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { dateWords, indexedTerms } from '@recall/core/ranking'
 import { expect, it } from 'vitest'
 import { openFileMemory } from '../src/open-file-memory.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 it('indexes the same words as every other store, whatever characters they are made of', async () => {
   const root = temporaryRoot()

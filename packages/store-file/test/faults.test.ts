@@ -6,10 +6,10 @@ import { thisProcess } from '@recall/core/process'
 import { describe, expect, it, vi } from 'vitest'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
-import { bundleScript } from './child-process.ts'
-import { failingFileSystem, readOnlyFileSystem } from './faulty-file-system.ts'
-import { fill, type Opened, observe, openAt, operations } from './operations.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { bundleScript } from './support/child-process.ts'
+import { failingFileSystem, readOnlyFileSystem } from './support/faulty-file-system.ts'
+import { fill, type Opened, observe, openAt, operations } from './support/operations.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 // The machine may be busy with other tests.
 vi.setConfig({ testTimeout: 300_000 })

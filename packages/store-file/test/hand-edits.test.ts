@@ -15,11 +15,11 @@ import { conversationKey, conversationType, sessionSummaryKey, sessionSummaryTyp
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory } from '../src/open-file-memory.ts'
-import { caseBlindFileSystem } from './case-blind-file-system.ts'
-import { failure, keysOf, open } from './memory-in-files.ts'
-import { isPosix } from './platform.ts'
-import { archiveOf, summaryOf } from './storm-values.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { caseBlindFileSystem } from './support/case-blind-file-system.ts'
+import { failure, keysOf, open } from './support/memory-in-files.ts'
+import { isPosix } from './support/platform.ts'
+import { archiveOf, summaryOf } from './support/storm-values.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 // The machine may be busy with other tests.
 vi.setConfig({ testTimeout: 300_000 })

@@ -2,11 +2,11 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
-import { damage } from './damage-file.ts'
-import { answers, fill, internal } from './index-answers.ts'
-import { isPosix } from './platform.ts'
-import { seededRandom } from './random.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { damage } from './support/damage-file.ts'
+import { answers, fill, internal } from './support/index-answers.ts'
+import { isPosix } from './support/platform.ts'
+import { seededRandom } from './support/random.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 // The machine may be busy with other tests.
 vi.setConfig({ testTimeout: 300_000 })

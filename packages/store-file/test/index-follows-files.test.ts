@@ -6,11 +6,11 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
-import { damage } from './damage-file.ts'
-import { fill, internal, matchesOf, words } from './index-answers.ts'
-import { isPosix } from './platform.ts'
-import { seededRandom } from './random.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { damage } from './support/damage-file.ts'
+import { fill, internal, matchesOf, words } from './support/index-answers.ts'
+import { isPosix } from './support/platform.ts'
+import { seededRandom } from './support/random.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 // The machine may be busy with other tests.
 vi.setConfig({ testTimeout: 300_000 })

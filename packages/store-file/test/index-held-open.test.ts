@@ -6,8 +6,8 @@ import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
 import { schemaVersion } from '../src/search-index/schema.ts'
 import { writeSeal } from '../src/search-index/seal.ts'
 import { loadSqlite } from '../src/sqlite/driver.ts'
-import { answers, fill, internal } from './index-answers.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { answers, fill, internal } from './support/index-answers.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 // The machine may be busy with other tests.
 vi.setConfig({ testTimeout: 300_000 })

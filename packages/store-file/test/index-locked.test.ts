@@ -7,8 +7,8 @@ import { defaultFileSystem } from '../src/files/file-system.ts'
 import { layouts } from '../src/layout/layout.ts'
 import { openFileMemory } from '../src/open-file-memory.ts'
 import { loadSqlite, type OpenDatabase } from '../src/sqlite/driver.ts'
-import { fill, internal } from './index-answers.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { fill, internal } from './support/index-answers.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 // Nobody lets go in this test: waiting for long would tell nothing more.
 vi.mock('../src/sqlite/write-ahead-log.ts', async (original) => ({

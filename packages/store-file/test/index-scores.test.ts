@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs'
 import type { MemoryManager } from '@recall/core'
 import { expect, it, vi } from 'vitest'
 import { openFileMemory } from '../src/open-file-memory.ts'
-import { internal, words } from './index-answers.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { internal, words } from './support/index-answers.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 // The machine may be busy with other tests.
 vi.setConfig({ testTimeout: 300_000 })

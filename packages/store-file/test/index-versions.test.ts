@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest'
 import type { FileSystem } from '../src/files/file-system.ts'
 import { checkUp, defaultFileSystem, openFileStore } from '../src/index.ts'
 import { schemaVersion } from '../src/search-index/schema.ts'
-import { dyingFileSystem } from './faulty-file-system.ts'
-import { conceptEmbedder, memoryAt } from './memory-with-vectors.ts'
-import { temporaryRoot } from './temporary-root.ts'
-import { changeVersion, writeBefore } from './written-before.ts'
+import { dyingFileSystem } from './support/faulty-file-system.ts'
+import { conceptEmbedder, memoryAt } from './support/memory-with-vectors.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
+import { changeVersion, writeBefore } from './support/written-before.ts'
 
 const versions = [
   ['an earlier', schemaVersion - 1],

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { conversationKey, conversationType, type MemoryManager } from '@recall/core'
 import { describe, expect, it, vi } from 'vitest'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
-import { failure, keysOf, open } from './memory-in-files.ts'
-import { archiveOf } from './storm-values.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { failure, keysOf, open } from './support/memory-in-files.ts'
+import { archiveOf } from './support/storm-values.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 // The machine may be busy with other tests.
 vi.setConfig({ testTimeout: 300_000 })

@@ -5,10 +5,10 @@ import { isMemoryError } from '@recall/core'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
-import { bundleScript } from './child-process.ts'
-import { dyingFileSystem, ProcessDied } from './faulty-file-system.ts'
-import { fill, observe, openAt, operations } from './operations.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { bundleScript } from './support/child-process.ts'
+import { dyingFileSystem, ProcessDied } from './support/faulty-file-system.ts'
+import { fill, observe, openAt, operations } from './support/operations.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 // The machine may be busy with other tests.
 vi.setConfig({ testTimeout: 300_000 })

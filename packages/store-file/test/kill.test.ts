@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { runKillStorm } from './kill-storm.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { runKillStorm } from './support/kill-storm.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 const kills = Number(process.env.RECALL_TEST_KILLS ?? 100)
 

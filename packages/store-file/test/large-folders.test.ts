@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
-import { internal } from './index-answers.ts'
-import { keysOf, open } from './memory-in-files.ts'
+import { internal } from './support/index-answers.ts'
+import { keysOf, open } from './support/memory-in-files.ts'
 
 /** More notes than are looked at one by one before every search, on a disk that tells of no change. */
 async function openLarge() {

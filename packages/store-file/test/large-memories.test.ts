@@ -6,7 +6,7 @@ import { createFileStore } from '../src/file-store.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { layouts } from '../src/layout/layout.ts'
 import { loadSqlite, type OpenDatabase } from '../src/sqlite/driver.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 /**
  * A memory that counts the rows its databases return, how often they rank units by words, and the files it opens, the

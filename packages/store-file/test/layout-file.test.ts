@@ -21,8 +21,8 @@ import { expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
-import { archiveOf, summaryOf } from './storm-values.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { archiveOf, summaryOf } from './support/storm-values.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 /** A root whose `.recall-echo.json` says this. */
 function rootWith(said: unknown): string {

@@ -9,7 +9,7 @@ import {
 } from '@recall/core'
 import { describe, expect, it } from 'vitest'
 import { checkUp, defaultFileSystem, openFileStore, readConfig } from '../src/index.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 type LayoutName = 'entity' | 'user'
 

@@ -5,10 +5,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { createLock } from '../src/lock.ts'
 import { loadSqlite } from '../src/sqlite/driver.ts'
-import { bundleScript, startChild } from './child-process.ts'
-import { isPosix } from './platform.ts'
-import { sqliteFailure } from './sqlite-failure.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { bundleScript, startChild } from './support/child-process.ts'
+import { isPosix } from './support/platform.ts'
+import { sqliteFailure } from './support/sqlite-failure.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 async function openLock(folder: string, timeoutMs?: number) {
   const lock = createLock(defaultFileSystem, await loadSqlite(), folder, timeoutMs)

@@ -5,10 +5,10 @@ import { expect, it, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
-import { bundleScript, startChild } from './child-process.ts'
-import { type StoreProcess, startStore, takingTurns } from './store-in-processes.ts'
-import { openSealed } from './storm-values.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { bundleScript, startChild } from './support/child-process.ts'
+import { type StoreProcess, startStore, takingTurns } from './support/store-in-processes.ts'
+import { openSealed } from './support/storm-values.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 // The machine may be busy with other tests.
 vi.setConfig({ testTimeout: 300_000 })

@@ -5,9 +5,9 @@ import { expect, it, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
-import { bundleScript, type Child, startChild } from './child-process.ts'
-import { seededRandom } from './random.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { bundleScript, type Child, startChild } from './support/child-process.ts'
+import { seededRandom } from './support/random.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 // The machine may be busy with other tests.
 vi.setConfig({ testTimeout: 300_000 })

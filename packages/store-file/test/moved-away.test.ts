@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
 import { describe, expect, it, vi } from 'vitest'
 import { openFileMemory } from '../src/open-file-memory.ts'
-import { interruptedFileSystem } from './faulty-file-system.ts'
-import { fill, openAt, operations } from './operations.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { interruptedFileSystem } from './support/faulty-file-system.ts'
+import { fill, openAt, operations } from './support/operations.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 // The machine may be busy with other tests.
 vi.setConfig({ testTimeout: 300_000 })

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
-import { keysOf, open } from './memory-in-files.ts'
+import { keysOf, open } from './support/memory-in-files.ts'
 
 it('what is in a namespace that no folder can be named after is found, and a copy of its folder is another', async () => {
   const { root, memory, at } = await open({ namespace: 'Team: A/B' })

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
 import { describe, expect, it } from 'vitest'
 import { openFileMemory } from '../src/open-file-memory.ts'
-import { openWithArchives } from './open-with-archives.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { openWithArchives } from './support/open-with-archives.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 describe('a journal that nobody here wrote', () => {
   it.each([

@@ -3,8 +3,8 @@ import { appendDurably, createFile, removeFile, replaceFile } from '../src/files
 import type { FileSystem } from '../src/files/file-system.ts'
 import { ensureFolder } from '../src/files/folders.ts'
 import { applyChanges, finishJournal } from '../src/files/transaction.ts'
-import { isPosix } from './platform.ts'
-import { type DiskState, simulateDisk } from './simulated-disk.ts'
+import { isPosix } from './support/platform.ts'
+import { type DiskState, simulateDisk } from './support/simulated-disk.ts'
 
 const root = '/m'
 const internal = '/m/.recall'

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { runProtocolStorm } from './protocol-storm.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { runProtocolStorm } from './support/protocol-storm.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 const kills = 8
 

@@ -4,7 +4,7 @@ import type { SessionSummary } from '@recall/core'
 import { type Reflection, runLoop, updateEntry } from '@recall/core/protocol'
 import { expect, it } from 'vitest'
 import { openFileMemory } from '../src/open-file-memory.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 it('records the outcome of a loop that followed a section which a person wrote', async () => {
   const memory = await openFileMemory({ root: temporaryRoot() })

@@ -1,8 +1,8 @@
 import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { expect, it } from 'vitest'
 import type { VectorIndex } from '../src/vectors/vector-index.ts'
-import { conceptEmbedder, keys, memoryAt } from './memory-with-vectors.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { conceptEmbedder, keys, memoryAt } from './support/memory-with-vectors.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 const reason = 'the model takes no such text'
 

@@ -8,7 +8,7 @@ import { createFileStore, type FileStore } from '../src/file-store.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { layouts } from '../src/layout/layout.ts'
 import { loadSqlite, type OpenDatabase } from '../src/sqlite/driver.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 const openPlain = await loadSqlite()
 

@@ -9,9 +9,9 @@ import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { layouts } from '../src/layout/layout.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
 import { readStatus } from '../src/status.ts'
-import { isPosix } from './platform.ts'
-import { archiveOf } from './storm-values.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { isPosix } from './support/platform.ts'
+import { archiveOf } from './support/storm-values.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 it('refuses a setting that is none before it creates the root', async () => {
   const folder = join(temporaryRoot(), 'new')

@@ -1,9 +1,9 @@
 import { createMemoryManager, type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { describe, expect, it } from 'vitest'
 import { openFileStore } from '../src/index.ts'
-import { readOnlyFileSystem } from './faulty-file-system.ts'
-import { closeAfterwards, conceptEmbedder, keys, memoryAt } from './memory-with-vectors.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { readOnlyFileSystem } from './support/faulty-file-system.ts'
+import { closeAfterwards, conceptEmbedder, keys, memoryAt } from './support/memory-with-vectors.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 describe('vectors of files', () => {
   it('find what shares the meaning and none of the words, and say so', async () => {

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { fileStem } from '../src/files/paths.ts'
-import { expectVersions } from './memory-in-files.ts'
-import { openWithArchives } from './open-with-archives.ts'
+import { expectVersions } from './support/memory-in-files.ts'
+import { openWithArchives } from './support/open-with-archives.ts'
 
 describe('a key that more than one kind of file can hold', () => {
   it('has the value that was written last, and none when it is deleted', async () => {

@@ -6,8 +6,8 @@ import { defaultFileSystem } from '../src/files/file-system.ts'
 import { layouts } from '../src/layout/layout.ts'
 import { openFileMemory } from '../src/open-file-memory.ts'
 import { readStatus } from '../src/status.ts'
-import { open } from './memory-in-files.ts'
-import { archiveOf } from './storm-values.ts'
+import { open } from './support/memory-in-files.ts'
+import { archiveOf } from './support/storm-values.ts'
 
 const statusOf = (root: string) =>
   readStatus(defaultFileSystem, root, layouts.entity, { config: defaultConfig })

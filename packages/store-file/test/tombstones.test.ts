@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { addTombstones, readTombstones } from '../src/tombstones.ts'
-import { openWithArchives } from './open-with-archives.ts'
+import { openWithArchives } from './support/open-with-archives.ts'
 
 describe('tombstones', () => {
   it('are found again, without saying what was forgotten, also after a torn line', async () => {

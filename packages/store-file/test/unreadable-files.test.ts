@@ -6,10 +6,10 @@ import { describe, expect, it, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
-import { failure, keysOf, open } from './memory-in-files.ts'
-import { isPosix } from './platform.ts'
-import { archiveOf } from './storm-values.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { failure, keysOf, open } from './support/memory-in-files.ts'
+import { isPosix } from './support/platform.ts'
+import { archiveOf } from './support/storm-values.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 // The machine may be busy with other tests.
 vi.setConfig({ testTimeout: 300_000 })

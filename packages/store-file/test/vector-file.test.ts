@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openVectorFile } from '../src/vectors/vector-file.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 describe('the vector file', () => {
   it('tells how near each vector is, roughly and exactly', () => {

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/index.ts'
-import { conceptEmbedder, keys, memoryAt } from './memory-with-vectors.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { conceptEmbedder, keys, memoryAt } from './support/memory-with-vectors.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 const conversation = (body: string) => ({
   date: '2026-03-05T10:00:00Z',

@@ -5,8 +5,8 @@ import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/index.ts'
 import { VectorsReplaced } from '../src/vectors/vectors-replaced.ts'
-import { conceptEmbedder, keys, memoryAt } from './memory-with-vectors.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { conceptEmbedder, keys, memoryAt } from './support/memory-with-vectors.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 describe('vectors of files', () => {
   it('are missed by the doctor when nobody can tell whose they are', async () => {

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openFileStore } from '../src/index.ts'
-import { keys, memoryAt } from './memory-with-vectors.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { keys, memoryAt } from './support/memory-with-vectors.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 describe('vectors of files', () => {
   it('follow what people edit and delete by hand', async () => {

@@ -1,7 +1,7 @@
 import { MemoryErrorCode } from '@recall/core'
 import { describe, expect, it } from 'vitest'
-import { conceptEmbedder, keys, memoryAt } from './memory-with-vectors.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { conceptEmbedder, keys, memoryAt } from './support/memory-with-vectors.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 describe('vectors of files', () => {
   it('of a model with an endless name are refused, not made anew for ever', async () => {

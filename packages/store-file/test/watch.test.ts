@@ -15,7 +15,7 @@ import { conversationKey, conversationType } from '@recall/core'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileMemory } from '../src/index.ts'
-import { archiveOf } from './storm-values.ts'
+import { archiveOf } from './support/storm-values.ts'
 
 async function openMemory() {
   const root = mkdtempSync(join(tmpdir(), 'recall-watch-'))

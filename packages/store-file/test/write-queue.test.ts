@@ -6,8 +6,8 @@ import { createMemoryFallback } from '@recall/core/protocol'
 import { expect, it } from 'vitest'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openWriteQueue, type WriteQueueOptions } from '../src/write-queue.ts'
-import { isPosix } from './platform.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { isPosix } from './support/platform.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 const write = (key: string, queuedAt = 1) =>
   ({ namespace: 'default', scope: 'long-term', key, value: { key }, queuedAt }) as const

@@ -8,7 +8,7 @@ import { fileStem } from '../src/files/paths.ts'
 import { layouts } from '../src/layout/layout.ts'
 import { openFileMemory } from '../src/open-file-memory.ts'
 import { loadSqlite, type OpenDatabase } from '../src/sqlite/driver.ts'
-import { temporaryRoot } from './temporary-root.ts'
+import { temporaryRoot } from './support/temporary-root.ts'
 
 const place = { namespace: 'default', scope: 'long-term' } as const
 const address = { ...place, key: 'key' }

@@ -1,7 +1,7 @@
 import { type Entry, MemoryErrorCode, type MemoryStore } from '@recall/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { type Engine, emptyTables, engines, plainEntry } from './support.ts'
+import { type Engine, emptyTables, engines, plainEntry } from './support/engines.ts'
 
 const place = { namespace: 'default', scope: 'working' } as const
 const now = 1

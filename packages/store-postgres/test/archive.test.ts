@@ -1,7 +1,7 @@
 import { createMemoryManager, type Embedder } from '@recall/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { type Engine, emptyTables, engines, plainEntry } from './support.ts'
+import { type Engine, emptyTables, engines, plainEntry } from './support/engines.ts'
 
 describe.each(engines)('an archive on %s', (_, open) => {
   let engine: Engine

@@ -14,8 +14,8 @@ import { entryId } from '../src/entries/address.ts'
 import { sweepAll } from '../src/entries/sweep-all.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { reembed } from '../src/reembed.ts'
-import { openServerDatabase, serverUrl } from './server-database.ts'
-import { emptyTables, plainEntry } from './support.ts'
+import { emptyTables, plainEntry } from './support/engines.ts'
+import { openServerDatabase, serverUrl } from './support/server-database.ts'
 
 const place = { namespace: 'default', scope: 'working' } as const
 const entry = (key: string, value = key): Entry => plainEntry(key, { value, text: value })

@@ -12,7 +12,7 @@ import { rowsOf } from '../src/engines/database.ts'
 import { sweepAll } from '../src/entries/sweep-all.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { units } from '../src/schema/entries.ts'
-import { type Engine, emptyTables, engines, explained, plainEntry, sessionOf } from './support.ts'
+import { type Engine, emptyTables, engines, explained, plainEntry, sessionOf } from './support/engines.ts'
 
 describe.each(engines)('many changes at once on %s', (_, open) => {
   let engine: Engine

@@ -3,7 +3,7 @@ import { createMemoryManager, type MemoryManager, type MemoryStore } from '@reca
 import { describeMemory, type HandleOptions } from '@recall/core/conformance'
 import { afterAll, beforeAll } from 'vitest'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { type Engine, engines } from './support.ts'
+import { type Engine, engines } from './support/engines.ts'
 
 /**
  * One database serves all laws: each is a tenant, who sees nothing of the others, and every handle has a store of its

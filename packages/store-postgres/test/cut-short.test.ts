@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url'
 import { MemoryErrorCode } from '@recall/core'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { isPgliteFolder, openPglite, openPgliteMemory } from '../src/pglite.ts'
-import { template } from './template.ts'
+import { template } from './support/template.ts'
 
 function temporaryFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'recall-postgres-')))
@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 /** Begins to make a database in a process that is killed at its nth file. */
 async function beginAndDie(folder: string, files: number, dumped?: string): Promise<void> {
-  const script = fileURLToPath(new URL('./cut-short-child.ts', import.meta.url))
+  const script = fileURLToPath(new URL('./children/cut-short-child.ts', import.meta.url))
   const given = [folder, String(files), ...(dumped ? [dumped] : [])]
   const child = fork(script, given, { execArgv: ['--import', 'tsx', '-C', '@recall/source'] })
   const [, signal] = await once(child, 'exit')

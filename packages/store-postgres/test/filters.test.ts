@@ -9,7 +9,7 @@ import {
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { type Engine, emptyTables, engines } from './support.ts'
+import { type Engine, emptyTables, engines } from './support/engines.ts'
 
 /** Names and strings that SQL, JSON paths, patterns or text columns could take for something else. */
 const strings = fc.constantFrom(

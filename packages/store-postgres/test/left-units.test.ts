@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { units } from '../src/schema/entries.ts'
-import { type Engine, emptyTables, engines, plainEntry } from './support.ts'
+import { type Engine, emptyTables, engines, plainEntry } from './support/engines.ts'
 
 describe.each(engines)('units that a writer at the same moment left, on %s', (_, open) => {
   let engine: Engine

@@ -10,8 +10,8 @@ import { type Database, rowsOf } from '../src/engines/database.ts'
 import { migrate, pendingMigrations } from '../src/migrate.ts'
 import { type OpenDatabase, openPostgres } from '../src/postgres.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { inventSteps, type Steps } from './later-steps.ts'
-import { createServerDatabase, serverUrl } from './server-database.ts'
+import { inventSteps, type Steps } from './support/later-steps.ts'
+import { createServerDatabase, serverUrl } from './support/server-database.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 

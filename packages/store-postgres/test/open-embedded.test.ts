@@ -15,8 +15,8 @@ import { syncAllBelow } from '../src/engines/syncing-files.ts'
 import { isPgliteFolder, openPglite, openPgliteMemory } from '../src/pglite.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { createVectorIndexes } from '../src/search/vector-index.ts'
-import { runOnSmallDisk } from './small-disk.ts'
-import { template } from './template.ts'
+import { runOnSmallDisk } from './support/small-disk.ts'
+import { template } from './support/template.ts'
 
 const folders: string[] = []
 const children: ChildProcess[] = []
@@ -291,7 +291,7 @@ describe('an embedded database', () => {
   })
 
   it('ends when its log cannot grow, says so, and goes on by itself when there is room again', ({ skip }) => {
-    const ran = runOnSmallDisk(new URL('full-disk-child.ts', import.meta.url), temporaryFolder())
+    const ran = runOnSmallDisk(new URL('children/full-disk-child.ts', import.meta.url), temporaryFolder())
     if ('refused' in ran) skip(`no small disk can be mounted here: ${ran.refused}`)
     else expect(ran.output).toMatch(/^ok /m)
   })
@@ -318,7 +318,7 @@ it('syncs a folder on Windows, which opens none and syncs only what may be writt
 })
 
 function startWriter(folder: string): ChildProcess {
-  const script = fileURLToPath(new URL('./writer-child.ts', import.meta.url))
+  const script = fileURLToPath(new URL('./children/writer-child.ts', import.meta.url))
   const child = fork(script, [folder], { execArgv: ['--import', 'tsx', '-C', '@recall/source'] })
   children.push(child)
   return child

@@ -9,7 +9,7 @@ import { prepared, rowsOf } from '../src/engines/database.ts'
 import { openPostgres, openPostgresMemory } from '../src/postgres.ts'
 import { agents } from '../src/schema/hub.ts'
 import { type VectorColumn, vectorIndexNames } from '../src/search/vector-index.ts'
-import { createServerDatabase, openServerDatabase, serverUrl } from './server-database.ts'
+import { createServerDatabase, openServerDatabase, serverUrl } from './support/server-database.ts'
 
 it.each([
   undefined,
@@ -206,7 +206,7 @@ describe.runIf(serverUrl)('a server', () => {
 
   it('lets a process end that leaves a memory open', async () => {
     const { url, drop } = await createServerDatabase()
-    const script = fileURLToPath(new URL('./left-open-child.ts', import.meta.url))
+    const script = fileURLToPath(new URL('./children/left-open-child.ts', import.meta.url))
     const child = fork(script, [url], { execArgv: ['--import', 'tsx', '-C', '@recall/source'] })
     onTestFinished(() => void child.kill('SIGKILL'))
     expect(await once(child, 'exit')).toEqual([0, null])

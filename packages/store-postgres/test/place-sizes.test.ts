@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rowsOf } from '../src/engines/database.ts'
 import { placeId } from '../src/entries/address.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { type Engine, emptyTables, engines } from './support.ts'
+import { type Engine, emptyTables, engines } from './support/engines.ts'
 
 const key = fc.constantFrom('a', 'b', 'c', 'd')
 const step = fc.oneof(

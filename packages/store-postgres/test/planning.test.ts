@@ -2,7 +2,7 @@ import { createMemoryManager, type MemoryScope } from '@recall/core'
 import { type Query, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { type Engine, emptyTables, engines, explained, mostLooks, sessionOf } from './support.ts'
+import { type Engine, emptyTables, engines, explained, mostLooks, sessionOf } from './support/engines.ts'
 
 const count = 1500
 const places = engines.flatMap(([name, open]) => [

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { prepared } from '../src/engines/database.ts'
 import { openPostgres } from '../src/postgres.ts'
-import { serverUrl } from './server-database.ts'
-import { type Engine, engines } from './support.ts'
+import { type Engine, engines } from './support/engines.ts'
+import { serverUrl } from './support/server-database.ts'
 
 const { placeholder } = sql
 const longest = prepared<{ text: string; size: number }>(sql`

@@ -1,7 +1,7 @@
 import { type Change, type Entry, MemoryErrorCode, type MemoryStore } from '@recall/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { type Engine, emptyTables, engines, plainEntry } from './support.ts'
+import { type Engine, emptyTables, engines, plainEntry } from './support/engines.ts'
 
 const place = { namespace: 'default', scope: 'working' } as const
 const options = { overwrite: true, now: 1 }

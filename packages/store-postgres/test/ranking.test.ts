@@ -9,7 +9,7 @@ import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { type Engine, emptyTables, engines } from './support.ts'
+import { type Engine, emptyTables, engines } from './support/engines.ts'
 
 const word = fc.constantFrom('pool', 'leak', 'deploy', 'door', 'blue', 'the', 'failing', 'café', 'x1', '部署')
 const text = fc.array(word, { minLength: 1, maxLength: 12 }).map((words) => words.join(' '))

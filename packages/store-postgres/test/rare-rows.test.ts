@@ -3,8 +3,8 @@ import { type Query, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { placeId } from '../src/entries/address.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { serverUrl } from './server-database.ts'
-import { type Engine, emptyTables, engines, indexVectors, sessionOf } from './support.ts'
+import { type Engine, emptyTables, engines, indexVectors, sessionOf } from './support/engines.ts'
+import { serverUrl } from './support/server-database.ts'
 
 const rows = 100_000
 const dimensions = 16

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rowsOf } from '../src/engines/database.ts'
 import { sweepAll } from '../src/entries/sweep-all.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { type Engine, emptyTables, engines, plainEntry } from './support.ts'
+import { type Engine, emptyTables, engines, plainEntry } from './support/engines.ts'
 
 describe.each(engines)('a sweep of all places on %s', (_, open) => {
   let engine: Engine

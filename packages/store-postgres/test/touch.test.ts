@@ -2,7 +2,7 @@ import { createMemoryManager } from '@recall/core'
 import { createMemoryCache } from '@recall/core/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { type Engine, emptyTables, engines, plainEntry } from './support.ts'
+import { type Engine, emptyTables, engines, plainEntry } from './support/engines.ts'
 
 describe.each(engines)('reads from a cache before %s', (_, open) => {
   let engine: Engine

@@ -13,7 +13,7 @@ import { rowsOf } from '../src/engines/database.ts'
 import { placeId } from '../src/entries/address.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { reembed } from '../src/reembed.ts'
-import { type Engine, emptyTables, engines, indexVectors, plainEntry } from './support.ts'
+import { type Engine, emptyTables, engines, indexVectors, plainEntry } from './support/engines.ts'
 
 /** A model that counts letters, and another one that counts others. */
 const letters = (model: string, alphabet: string): Embedder => ({

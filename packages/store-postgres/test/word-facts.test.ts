@@ -2,7 +2,7 @@ import { createMemoryManager, type StoreQuery } from '@recall/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { vocabularyOf } from '../src/search/word-facts.ts'
-import { type Engine, emptyTables, engines } from './support.ts'
+import { type Engine, emptyTables, engines } from './support/engines.ts'
 
 describe.each(engines)('%s', (_, open) => {
   let engine: Engine

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { keepTextConfiguration } from '../src/engines/text-configuration.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { type Engine, emptyTables, engines } from './support.ts'
+import { type Engine, emptyTables, engines } from './support/engines.ts'
 
 describe.each(engines)('%s', (name, open) => {
   let engine: Engine

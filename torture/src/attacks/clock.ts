@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { conversationKey, conversationType, createInMemoryStore, createMemoryManager } from '@recall/core'
 import { openFileStore } from '@recall/store-file'
-import { seededRandom } from '../../../packages/store-file/test/random.ts'
-import { archiveOf } from '../../../packages/store-file/test/storm-values.ts'
+import { seededRandom } from '../../../packages/store-file/test/support/random.ts'
+import { archiveOf } from '../../../packages/store-file/test/support/storm-values.ts'
 import type { Attack } from '../attack.ts'
 
 const yearMs = 365 * 24 * 60 * 60 * 1000

@@ -2,8 +2,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, w
 import { join } from 'node:path'
 import { conversationKey, conversationType, isMemoryError, type MemoryManager } from '@recall/core'
 import { openFileMemory } from '@recall/store-file'
-import { seededRandom } from '../../../packages/store-file/test/random.ts'
-import { archiveOf } from '../../../packages/store-file/test/storm-values.ts'
+import { seededRandom } from '../../../packages/store-file/test/support/random.ts'
+import { archiveOf } from '../../../packages/store-file/test/support/storm-values.ts'
 import type { Attack } from '../attack.ts'
 
 const notes = 60

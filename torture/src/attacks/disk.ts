@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { bundleScript } from '../../../packages/store-file/test/child-process.ts'
-import { seededRandom } from '../../../packages/store-file/test/random.ts'
+import { bundleScript } from '../../../packages/store-file/test/support/child-process.ts'
+import { seededRandom } from '../../../packages/store-file/test/support/random.ts'
 import type { Attack } from '../attack.ts'
 
 /** A disk of its own that fills up, or is mounted read-only, where the system lets one be mounted. */

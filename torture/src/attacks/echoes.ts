@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findRemembrance, openEchoes, parseEchoes } from '@recall/echoes'
-import { seededRandom } from '../../../packages/store-file/test/random.ts'
+import { seededRandom } from '../../../packages/store-file/test/support/random.ts'
 import type { Attack } from '../attack.ts'
 import { killAgainAndAgain } from '../storm.ts'
 

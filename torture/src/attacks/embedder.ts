@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createMemoryManager, type Embedder, isMemoryError, type MemoryManager } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
 import { type FileStore, openFileStore } from '@recall/store-file'
-import { seededRandom } from '../../../packages/store-file/test/random.ts'
+import { seededRandom } from '../../../packages/store-file/test/support/random.ts'
 import type { Attack } from '../attack.ts'
 
 const words = ['harbour', 'lighthouse', 'ferry', 'storm', 'anchor', 'sail', 'island', 'tide']

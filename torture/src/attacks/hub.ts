@@ -1,6 +1,6 @@
 import { until } from '../../../apps/hub/test/support/processes.ts'
-import { seededRandom } from '../../../packages/store-file/test/random.ts'
-import { serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
+import { seededRandom } from '../../../packages/store-file/test/support/random.ts'
+import { serverUrl } from '../../../packages/store-postgres/test/support/server-database.ts'
 import type { Attack } from '../attack.ts'
 import { type EmbeddingFault, embeddingFaults, honest } from '../embedding-server.ts'
 import { type HubSystem, type Row, speed, startHubSystem } from '../hub-system.ts'

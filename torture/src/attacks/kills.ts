@@ -4,8 +4,8 @@ import {
   runKillStorm,
   type StormOptions,
   type StormResult,
-} from '../../../packages/store-file/test/kill-storm.ts'
-import { runProtocolStorm } from '../../../packages/store-file/test/protocol-storm.ts'
+} from '../../../packages/store-file/test/support/kill-storm.ts'
+import { runProtocolStorm } from '../../../packages/store-file/test/support/protocol-storm.ts'
 import type { Attack } from '../attack.ts'
 
 const storm = (what: string, size: number, run: (options: StormOptions) => Promise<StormResult>): Attack => ({

@@ -5,12 +5,19 @@ import { conversationKey, createMemoryManager } from '@recall/core'
 import { createPostgresStore } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
 import { schemaVersion } from '../../../packages/store-file/src/search-index/schema.ts'
-import { bundleScript, type Child, startChild } from '../../../packages/store-file/test/child-process.ts'
-import { damage } from '../../../packages/store-file/test/damage-file.ts'
-import { seededRandom } from '../../../packages/store-file/test/random.ts'
-import { changeVersion, writeBefore } from '../../../packages/store-file/test/written-before.ts'
-import { inventSteps, type Steps } from '../../../packages/store-postgres/test/later-steps.ts'
-import { createServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
+import {
+  bundleScript,
+  type Child,
+  startChild,
+} from '../../../packages/store-file/test/support/child-process.ts'
+import { damage } from '../../../packages/store-file/test/support/damage-file.ts'
+import { seededRandom } from '../../../packages/store-file/test/support/random.ts'
+import { changeVersion, writeBefore } from '../../../packages/store-file/test/support/written-before.ts'
+import { inventSteps, type Steps } from '../../../packages/store-postgres/test/support/later-steps.ts'
+import {
+  createServerDatabase,
+  serverUrl,
+} from '../../../packages/store-postgres/test/support/server-database.ts'
 import type { Attack } from '../attack.ts'
 import { lookAtRoot, lookForNotes } from '../look-at-root.ts'
 

@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { conversationKey, createMemoryManager } from '@recall/core'
 import { checkUp, defaultFileSystem, openFileStore } from '@recall/store-file'
-import { bundleScript, startChild } from '../../../packages/store-file/test/child-process.ts'
-import { openSealed } from '../../../packages/store-file/test/storm-values.ts'
+import { bundleScript, startChild } from '../../../packages/store-file/test/support/child-process.ts'
+import { openSealed } from '../../../packages/store-file/test/support/storm-values.ts'
 import type { Attack } from '../attack.ts'
 
 const processes = 16

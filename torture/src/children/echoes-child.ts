@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { isMemoryError } from '@recall/core'
 import { openEchoes, promoteEcho } from '@recall/echoes'
-import { seededRandom } from '../../../packages/store-file/test/random.ts'
+import { seededRandom } from '../../../packages/store-file/test/support/random.ts'
 import { findingOf } from './echo-values.ts'
 
 /** Records findings, consolidates, prunes and promotes without end, and reports what has returned, until it is killed. */

@@ -4,8 +4,11 @@ import { fakeEmbedder } from '@recall/embeddings'
 import { agents, type Database } from '@recall/store-postgres'
 import { openPglite } from '@recall/store-postgres/pglite'
 import { eq, sql } from 'drizzle-orm'
-import { openServerDatabase, serverUrl } from '../../../../packages/store-postgres/test/server-database.ts'
-import { template } from '../../../../packages/store-postgres/test/template.ts'
+import {
+  openServerDatabase,
+  serverUrl,
+} from '../../../../packages/store-postgres/test/support/server-database.ts'
+import { template } from '../../../../packages/store-postgres/test/support/template.ts'
 import { type HubSettings, parseConfig } from '../../src/config/config.ts'
 import { createHub, type RunningHub } from '../../src/create-hub.ts'
 import { type ApiDocument, describedBy } from './as-described.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { temporaryRoot } from '../../test/temporary-root.ts'
+import { temporaryRoot } from '../../test/support/temporary-root.ts'
 import { defaultFileSystem, overwriteInPlace } from './file-system.ts'
 
 it('writes a note over a longer one, of which nothing stays', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { temporaryRoot } from '../../test/temporary-root.ts'
+import { temporaryRoot } from '../../test/support/temporary-root.ts'
 import { defaultFileSystem, type FileSystem } from './file-system.ts'
 import { fileStem, isHandName, isInside, ownFile, refuseLinks } from './paths.ts'
 

@@ -2,7 +2,7 @@ import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryErrorCode } from '@recall/core'
 import { expect, it, vi } from 'vitest'
-import { temporaryRoot } from '../../test/temporary-root.ts'
+import { temporaryRoot } from '../../test/support/temporary-root.ts'
 import { defaultFileSystem } from './file-system.ts'
 import { readText } from './read-text.ts'
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { dirname, join } from 'node:path'
 import { MemoryErrorCode } from '@recall/core'
 import { describe, expect, it } from 'vitest'
-import { temporaryRoot } from '../../test/temporary-root.ts'
+import { temporaryRoot } from '../../test/support/temporary-root.ts'
 import { sha256 } from './digest.ts'
 import { defaultFileSystem } from './file-system.ts'
 import { finishJournal, journalPath } from './transaction.ts'

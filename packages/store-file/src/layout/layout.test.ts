@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { temporaryRoot } from '../../test/temporary-root.ts'
+import { temporaryRoot } from '../../test/support/temporary-root.ts'
 import { defaultFileSystem } from '../files/file-system.ts'
 import { layoutOf } from './find-layout.ts'
 import { archiveFile, archiveNumber, copyOfArchive, type Layout, layouts } from './layout.ts'

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { conversationKey, conversationType, sessionSummaryKey, sessionSummaryType } from '@recall/core'
 import { expect, it } from 'vitest'
-import { archiveOf, summaryOf } from '../../test/storm-values.ts'
-import { temporaryRoot } from '../../test/temporary-root.ts'
+import { archiveOf, summaryOf } from '../../test/support/storm-values.ts'
+import { temporaryRoot } from '../../test/support/temporary-root.ts'
 import { openFileMemory } from '../open-file-memory.ts'
 
 it('keeps what a record has no place for', async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it, onTestFinished } from 'vitest'
-import { temporaryRoot } from '../../test/temporary-root.ts'
+import { temporaryRoot } from '../../test/support/temporary-root.ts'
 import { defaultFileSystem, type FileSystem } from '../files/file-system.ts'
 import { layouts } from '../layout/layout.ts'
 import { createFileIndexer } from './file-indexer.ts'

@@ -1,8 +1,8 @@
 import { type FSWatcher, mkdirSync, renameSync, rmSync, watch as watchFolders, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { isLinux } from '../../test/platform.ts'
-import { temporaryRoot } from '../../test/temporary-root.ts'
+import { isLinux } from '../../test/support/platform.ts'
+import { temporaryRoot } from '../../test/support/temporary-root.ts'
 import { defaultFileSystem } from '../files/file-system.ts'
 import { createFolderWatch } from './folder-watch.ts'
 

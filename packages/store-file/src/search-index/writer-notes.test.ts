@@ -1,8 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { isPosix } from '../../test/platform.ts'
-import { temporaryRoot } from '../../test/temporary-root.ts'
+import { isPosix } from '../../test/support/platform.ts'
+import { temporaryRoot } from '../../test/support/temporary-root.ts'
 import { defaultFileSystem, type FileSystem } from '../files/file-system.ts'
 import { openWriterNotes } from './writer-notes.ts'
 

@@ -1,6 +1,6 @@
 import { createMemoryManager } from '@recall/core'
 import { expect, onTestFinished, test } from 'vitest'
-import { temporaryRoot } from '../../test/temporary-root.ts'
+import { temporaryRoot } from '../../test/support/temporary-root.ts'
 import { openFileStore } from '../open-file-memory.ts'
 
 const dayMs = 24 * 60 * 60 * 1000

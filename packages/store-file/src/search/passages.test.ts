@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createMemoryManager } from '@recall/core'
 import { expect, onTestFinished, test } from 'vitest'
-import { temporaryRoot } from '../../test/temporary-root.ts'
+import { temporaryRoot } from '../../test/support/temporary-root.ts'
 import { openFileStore } from '../open-file-memory.ts'
 
 /** A topic file of three sections too long for one unit each, every line with a word of its own. */

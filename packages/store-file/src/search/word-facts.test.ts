@@ -5,7 +5,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { splitByRarity } from '@recall/core/ranking'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { indexOf } from '../../test/index-of-texts.ts'
+import { indexOf } from '../../test/support/index-of-texts.ts'
 import { isNearlyEverywhere, wordFactsOf } from './word-facts.ts'
 
 const vocabulary = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox']

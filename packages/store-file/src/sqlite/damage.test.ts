@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { sqliteFailure } from '../../test/sqlite-failure.ts'
-import { temporaryRoot } from '../../test/temporary-root.ts'
+import { sqliteFailure } from '../../test/support/sqlite-failure.ts'
+import { temporaryRoot } from '../../test/support/temporary-root.ts'
 import { comesOfDamage, passesCheck } from './damage.ts'
 import { loadSqlite } from './driver.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { sqliteFailure } from '../../test/sqlite-failure.ts'
+import { sqliteFailure } from '../../test/support/sqlite-failure.ts'
 import { isBusy, isDamage, isDiskFull, isUnwritable } from './errors.ts'
 
 it('knows what failed by the code of SQLite, and by its words where the driver gives no code', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { sqliteFailure } from '../../test/sqlite-failure.ts'
+import { sqliteFailure } from '../../test/support/sqlite-failure.ts'
 import { useWriteAheadLog } from './write-ahead-log.ts'
 
 it('waits for a process that opens the same new database, and for nothing else', () => {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryErrorCode } from '@recall/core'
 import { expect, it } from 'vitest'
-import { temporaryRoot } from '../../test/temporary-root.ts'
+import { temporaryRoot } from '../../test/support/temporary-root.ts'
 import { defaultFileSystem } from '../files/file-system.ts'
 import { headerBytes, headerLength, readHeader } from './vector-format.ts'
 
