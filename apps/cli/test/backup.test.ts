@@ -322,7 +322,7 @@ describe('backup and restore', () => {
     await shell.run('backup', file)
     expect(await shell.run('restore', file, '--root', '/proc/recall/memory')).toMatchObject({
       code: 3,
-      err: expect.stringContaining('/proc/recall cannot be created (ENOENT): see who may write there'),
+      err: expect.stringContaining('/proc/recall cannot be created (ENOENT): check who may write there'),
     })
   })
 

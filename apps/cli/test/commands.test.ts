@@ -400,7 +400,7 @@ describe('the rest', () => {
     const shell = createShell(temporaryFolder(), null, {})
     expect(await shell.run('init', '/proc/recall/memory')).toMatchObject({
       code: 3,
-      err: expect.stringContaining('/proc/recall cannot be created (ENOENT): see who may write there'),
+      err: expect.stringContaining('/proc/recall cannot be created (ENOENT): check who may write there'),
     })
   })
 

@@ -3,10 +3,10 @@ export type Clock = () => number
 
 export const systemClock: Clock = () => Date.now()
 
-/** Longest delay of a timer, milliseconds, some 24 days: a longer one would end at once. */
+/** Longest delay of a timer in milliseconds, about 24 days: a longer one would fire at once. */
 export const longestTimerMs = 2 ** 31 - 1
 
-/** A clock that leaves out what is less than a millisecond: of the stores, some could not keep it. */
+/** A clock in whole milliseconds: some stores cannot keep fractions. */
 export const inMilliseconds =
   (clock: Clock): Clock =>
   () =>

@@ -11,8 +11,8 @@ export interface Embedder {
    */
   readonly unrelated?: { readonly mean: number; readonly deviation: number }
   /**
-   * Unicode's names of the scripts that the model was trained on, for example `Latin`. A query that is mostly in others
-   * is answered by its words alone. Default: all scripts.
+   * Unicode names of the scripts that the model was trained on, for example `Latin`. A query mostly in other scripts is
+   * answered by its words alone. Default: all scripts.
    */
   readonly scripts?: readonly string[]
   /** Longest text that the model sees whole, in its own tokens; longer texts are cut at the end. */
@@ -24,7 +24,7 @@ export interface Embedder {
    *
    * @param mode `document` for texts to store, `query` for texts to search by: some models treat them differently
    * @throws MemoryError UNAVAILABLE, TIMEOUT or RATE_LIMITED when a model cannot answer, UNAVAILABLE with
-   * `details.refusesText` true when it answers and refuses one of these texts, whenever it is sent; the reason of an
+   * `details.refusesText` true when it answers but refuses one of these texts, and would every time; the reason of an
    * aborted `signal`
    */
   embed(

@@ -51,7 +51,7 @@ const brand = Symbol.for('recall.MemoryError')
 /** The only error class that a memory throws on purpose. */
 export class MemoryError extends Error {
   readonly code: MemoryErrorCode
-  // Declared only: a field would stand in every log, as undefined.
+  // Declared only: a field would appear in every log as undefined.
   declare readonly scope?: MemoryScope
   declare readonly key?: string
   declare readonly details?: Record<string, unknown>

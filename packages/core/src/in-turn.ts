@@ -2,8 +2,8 @@
 const underWay = new WeakMap<object, Map<string, Promise<unknown>>>()
 
 /**
- * Runs the calls of one name about an object in this process one after the other, so that each finds what those before
- * it did. Calls of other names do not wait. The next one runs also if this one fails.
+ * Runs calls with the same object and name one after the other within this process, so that each sees what earlier ones
+ * did. Calls with other names do not wait. The next call runs even if this one fails.
  */
 export async function inTurn<T>(about: object, name: string, call: () => Promise<T>): Promise<T> {
   const last = underWay.get(about) ?? new Map<string, Promise<unknown>>()

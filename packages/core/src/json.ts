@@ -7,19 +7,19 @@ export type JsonObject = { [key: string]: JsonValue }
 /** Deepest nesting accepted, so that no stored value can exhaust a reader's stack. */
 export const maxJsonDepth = 100
 
-/** Whether a value is a plain object: no list, and no instance of a class. Its members may be anything. */
+/** Whether a value is a plain object: not a list, and not an instance of a class. Its members may be anything. */
 export function isJsonObject(value: unknown): value is JsonObject {
   if (typeof value !== 'object' || value === null) return false
   const prototype = Object.getPrototypeOf(value)
   if (prototype === Object.prototype || prototype === null) return true
-  // In another realm, of a sandbox or of a test runner, objects have a base of their own.
+  // Objects of another realm (a sandbox, a test runner) have their own base prototype.
   return Object.getPrototypeOf(prototype) === null
 }
 
 /**
- * Copies a value the way JSON would, but says where it cannot be kept instead of changing it silently:
- * `undefined` object members are left out, of a list all that is no element (`index` and `groups` of the match of a
- * regular expression, for example), and -0 becomes 0, as in JSON; everything else that JSON would alter is an error.
+ * Copies a value the way JSON would, but says where it cannot be kept instead of changing it silently: as in JSON,
+ * `undefined` object members and the extra properties of lists are left out (for example `index` and `groups` of a
+ * regular expression match), and -0 becomes 0; everything else that JSON would alter is an error.
  *
  * @throws TypeError naming the path, for example `value.at is a Date: give its toISOString(), or its getTime() for a
  * time in metadata`
@@ -27,14 +27,14 @@ export function isJsonObject(value: unknown): value is JsonObject {
 export function toJsonValue(value: unknown, path = 'value', depth = 0, near = path): JsonValue {
   if (depth > maxJsonDepth)
     throw new TypeError(
-      `what is nested deeper than ${maxJsonDepth} levels, or holds itself, cannot be kept: ${near}…`,
+      `a value nested deeper than ${maxJsonDepth} levels, or containing itself, cannot be kept: ${near}…`,
     )
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new TypeError(`${path} is ${value}, which JSON cannot hold`)
     return Object.is(value, -0) ? 0 : value
   }
-  // Of what is too deep the first steps tell enough, and of what holds itself they all are the same.
+  // For a value that is too deep, the first steps are enough; in a cycle, all later ones are the same.
   const told = depth <= stepsTold ? path : near
   if (Array.isArray(value)) return toJsonArray(value, path, depth, told)
   if (isJsonObject(value)) return toJsonObject(value, path, depth, told)
@@ -43,15 +43,15 @@ export function toJsonValue(value: unknown, path = 'value', depth = 0, near = pa
   throw new TypeError(`${path} is ${describe(value)}, which JSON cannot hold`)
 }
 
-/** Most values within another hold no more, and need no path: to name it for each costs more than all else. */
+/** Most nested values are leaves and need no path: building one for each would cost more than everything else. */
 const isLeaf = (inner: unknown, depth: number): inner is JsonValue => depth < maxJsonDepth && isPlain(inner)
 
 const stepsTold = 5
 
 function toJsonArray(list: readonly unknown[], path: string, depth: number, near: string): JsonValue[] {
   const copy: JsonValue[] = []
-  // Other members are not looked for: to list the names of a long list's members costs more than to copy it.
-  // By index, so that a hole of a sparse array is refused: JSON would turn it into null.
+  // Other properties are ignored: listing the property names of a long list costs more than copying it. By index, so
+  // that a hole of a sparse array is refused: JSON would turn it into null.
   for (let i = 0; i < list.length; i++) {
     const item = list[i]
     copy.push(isLeaf(item, depth) ? item : toJsonValue(item, `${path}[${i}]`, depth + 1, near))
@@ -78,7 +78,7 @@ function setMember(copy: JsonObject, key: string, value: JsonValue): void {
   else Object.defineProperty(copy, key, { value, enumerable: true, writable: true, configurable: true })
 }
 
-/** Whether a value is kept as it is. */
+/** Whether a value is kept unchanged. */
 const isPlain = (value: unknown): boolean =>
   value === null ||
   typeof value === 'string' ||
@@ -131,7 +131,7 @@ function describe(value: unknown): string {
   return `an instance of ${(value as object).constructor?.name ?? 'an unknown class'}`
 }
 
-/** Whether a value is what JSON holds, no deeper than a memory takes. */
+/** Whether a value is valid JSON, nested no deeper than a memory accepts. */
 export function isJson(value: unknown): value is JsonValue {
   try {
     toJsonValue(value)

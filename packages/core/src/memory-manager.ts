@@ -59,11 +59,11 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
   ): Promise<T | MemoryRecord<T> | null>
 
   /**
-   * Entries that match all parts of the query, best first. Expired entries never count towards `limit`.
-   * Returned entries count as accessed unless `touch` is false.
+   * Entries that match all parts of the query, best first. Expired entries never count towards `limit`. Returned
+   * entries count as accessed unless `touch` is false.
    *
    * @throws INVALID_INPUT, NOT_SUPPORTED (an embedding where no vectors are kept, the archive where there is none),
-   * CONFLICT (the vectors that are kept are of another model), CORRUPTION as `read`, what the embedder throws, SEARCH_FAILED
+   * CONFLICT (the stored vectors are from another model), CORRUPTION as `read`, what the embedder throws, SEARCH_FAILED
    */
   search<T = unknown>(
     scope: MemoryScope,
@@ -74,7 +74,7 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
   /**
    * Removes the entries of one scope that match all parts of the filter; without a filter, all of them.
    *
-   * @throws UNAVAILABLE, with nothing removed, while the store cannot look at all of them
+   * @throws UNAVAILABLE, with nothing removed, while the store cannot check all of them
    */
   clear(scope: MemoryScope, filter?: ClearFilter): Promise<void>
 
@@ -102,13 +102,13 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
   /**
    * At most 10,000 writes to one scope, all or none.
    *
-   * @throws as `write`; INVALID_INPUT also when a key stands in it twice
+   * @throws as `write`; INVALID_INPUT also when a key appears twice
    */
   batchWrite(scope: MemoryScope, writes: readonly BatchWrite[]): Promise<void>
 
   /**
-   * Applies at most 10,000 sets and deletes in one scope, all or none, even when the process dies in the middle. Copies
-   * of what is deleted that lie in the archive alone go last, after all that.
+   * Applies at most 10,000 sets and deletes in one scope, all or none, even when the process dies in the middle. If a
+   * deleted key exists only in the archive, its copy is removed last, after everything else.
    *
    * @throws as `batchWrite`; CONFLICT also when an entry was written since its `ifUpdatedAt`
    */
@@ -147,9 +147,8 @@ export interface Capabilities {
 
 export interface WriteOptions {
   /**
-   * Milliseconds until the entry expires, counted from the last access, at most 1e14; a part of one counts as a whole
-   * one. `Infinity` keeps it for ever.
-   * Default: 1 hour in `short-term`, for ever elsewhere.
+   * Milliseconds until the entry expires, counted from the last access, at most 1e14, rounded up to a whole number.
+   * `Infinity` keeps it for ever. Default: 1 hour in `short-term`, for ever elsewhere.
    */
   ttl?: number | undefined
   /** Default true. With `false` an existing key is a `CONFLICT`. */
@@ -177,8 +176,8 @@ export interface ReadOptions {
   /** Return `{ value, metadata }` instead of the value. */
   includeMetadata?: boolean | undefined
   /**
-   * Return what is archived under the key where nothing else is, and leave no trace of it. Refused with NOT_SUPPORTED
-   * where there is no archive.
+   * Return an archived value when the key holds nothing else; this does not count as an access. Refused with
+   * NOT_SUPPORTED where there is no archive.
    */
   includeArchived?: boolean | undefined
 }
@@ -190,7 +189,7 @@ export interface MemoryRecord<T> {
   archived?: true
 }
 
-/** What a memory knows of an entry besides its value. Times are milliseconds since the epoch. */
+/** What a memory knows about an entry besides its value. Times are milliseconds since the epoch. */
 export interface MemoryMetadata {
   key: string
   scope: MemoryScope
@@ -215,22 +214,25 @@ export interface MemoryMetadata {
 
 /** All parts that are given must hold. An empty query matches every entry of the scope. */
 export interface SearchQuery {
-  /** Words to find, in at most 10,000 characters. Of more than 16 words the rarest 16 that are kept are looked for. */
+  /**
+   * Words to find, in at most 10,000 characters. Of more than 16 words, only the rarest 16 that the memory holds are
+   * searched for.
+   */
   text?: string | undefined
   /** Conditions on the value's members and on metadata; see `parseFilter` for the language. */
   filters?: Record<string, unknown> | undefined
   /** A vector to be near to, of at most 16,000 numbers. Only entries with vectors of its length are found by it. */
   embedding?: readonly number[] | Float32Array | undefined
-  /** Tags that an entry must all carry. */
+  /** Tags, all of which an entry must carry. */
   tags?: readonly string[] | undefined
 }
 
 export interface SearchOptions {
   /** 1..1000, default 10. */
   limit?: number | undefined
-  /** Matches to pass over first, default 0. */
+  /** Matches to skip, default 0. */
   offset?: number | undefined
-  /** Default `relevance` when there is text or an embedding, else `recency`. */
+  /** Default `relevance` when there is text or an embedding, otherwise `recency`. */
   sortBy?: 'relevance' | 'recency' | 'accessCount' | undefined
   /** Default `desc`. */
   sortOrder?: 'asc' | 'desc' | undefined
@@ -240,10 +242,10 @@ export interface SearchOptions {
    * Find nothing when the best match of the search has a `confidence` below this, 0..1. It decides for every page.
    * Default 0; needs a text.
    *
-   * About half of the answers with a confidence of 0.5 have the evidence among their first five matches. With
-   * meaning, 0.2 refused 8 to 21 % of the questions about conversations whose evidence was missing, and cost the others
-   * up to 3 points of recall; of short facts 55 %, at a cost of 10 (`docs/decisions/0015-confidence.md`). A page beyond
-   * the first ten matches, or in another order than best first, takes two searches.
+   * About half of the answers with a confidence of 0.5 have the evidence among their first five matches. With meaning,
+   * 0.2 refused 8 to 21 % of the questions about conversations whose evidence was missing, at a cost of up to 3 points
+   * of recall for the others; for short facts, 55 % at a cost of 10 points (`docs/decisions/0015-confidence.md`). A
+   * page beyond the first ten matches, or in any order other than best first, takes two searches.
    */
   minConfidence?: number | undefined
   /** Default true. With `false` the search leaves no trace in access counts and expiry. */
@@ -265,8 +267,8 @@ export interface MemoryMatch<T> {
   key: string
   value: T
   /**
-   * Relevance beside the other matches of the search, 0..1; 1 when the query has neither text nor embedding. What several
-   * searches found for one question, in several scopes for example, is put in one order by `surestFirst`.
+   * Relevance compared with the other matches of the search, 0..1; 1 when the query has neither text nor embedding. To
+   * order the matches of several searches for one question, for example in several scopes, use `surestFirst`.
    */
   score: number
   /**
@@ -296,19 +298,22 @@ export interface MatchedPassage {
   /** File that holds it, relative to the memory's root, where there is one. */
   path?: string
   /**
-   * First line of the passage in that file, counted from 1. Where its text does not stand there as it is, being made of
-   * the value's members or given by `text`, the line on which the value begins.
+   * First line of the passage in that file, counted from 1. If its text does not appear there verbatim, because it was
+   * made from the value's members or given by `text`, the line on which the value begins.
    */
   line?: number
   /** The passages just before and after it. */
   neighbours?: string[]
   /** Relevance of this passage alone, 0..1. */
   score?: number
-  /** As that of a match, of this passage alone. */
+  /** Like a match's confidence, for this passage alone. */
   confidence?: number
 }
 
-/** All parts that are given must hold. One that is `undefined` is refused: without it all entries would be cleared. */
+/**
+ * All parts that are given must hold. A part that is `undefined` is refused, because ignoring it would clear all
+ * entries.
+ */
 export interface ClearFilter {
   /** Entries last written before this time. */
   olderThan?: number
@@ -354,7 +359,8 @@ export interface BatchWrite {
 
 /**
  * `ifUpdatedAt` is the `updatedAt` that was read from the metadata. If the entry was written since, the whole call
- * fails with CONFLICT and changes nothing. A `value` beside `delete` is ignored: both kinds may have one shape.
+ * fails with CONFLICT and changes nothing. A `value` next to `delete` is ignored, so that both kinds can share one
+ * shape.
  */
 export type AtomicUpdate =
   | {
@@ -364,8 +370,9 @@ export type AtomicUpdate =
       options?: WriteOptions | undefined
       ifUpdatedAt?: number
       /**
-       * Options that are not given stay as they are for the version of `ifUpdatedAt`: TTL, tags, type, encryption, and
-       * the text and vector that were given to find it by. Default false: they get their defaults.
+       * Keeps the options of the version named by `ifUpdatedAt` where the update gives none: TTL, tags, type,
+       * encryption, and the text and vector that it was given to be found by. Default false: such options get their
+       * defaults.
        */
       keepOptions?: boolean | undefined
     }

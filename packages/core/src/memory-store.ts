@@ -4,11 +4,11 @@ import type { Capabilities, MatchedPassage, SearchMode } from './memory-manager.
 import type { MemoryScope } from './scope.ts'
 
 /**
- * The interface of a store. The front (`createMemoryManager`) validates, redacts, stamps times and turns
- * TTLs into instants before it calls: a store may trust its input and only does I/O.
+ * The interface of a store. The front (`createMemoryManager`) validates, redacts, stamps times and turns TTLs into
+ * instants before it calls: a store may trust its input and only does I/O.
  *
- * Failures are thrown as `MemoryError` where the store knows the code; anything else the front wraps as
- * WRITE_FAILED or SEARCH_FAILED. A store never returns a default in place of an error.
+ * Failures are thrown as `MemoryError` where the store knows the code; the front wraps anything else as WRITE_FAILED or
+ * SEARCH_FAILED. A store never returns a default in place of an error.
  */
 export interface MemoryStore {
   /** For people, for example `file`. */
@@ -43,8 +43,8 @@ export interface MemoryStore {
   removeAll(selection: Selection): Promise<number>
 
   /**
-   * Applies all changes or none, also across a crash. A change whose `expected` does not hold any more is a
-   * CONFLICT, decided in the same step that writes; where it holds, `updatedAt` is kept as it is given.
+   * Applies all changes or none, also across a crash. A change whose `expected` no longer holds is a CONFLICT, decided
+   * in the same step that writes; if it holds, `updatedAt` is stored as given.
    */
   commit(changes: readonly Change[]): Promise<void>
 
@@ -65,26 +65,26 @@ export interface MemoryStore {
 
 /**
  * Keeps archived entries: slower, but cheaper. `put` keeps an entry as it is, with all its times and its access count.
- * An entry that moves is in one of the two at every moment, whoever writes, moves or deletes it meanwhile. After a crash
- * it may be in both: the original hides the copy, and the next move finishes.
+ * A moving entry is always in at least one of the two, even if another process writes, moves or deletes it meanwhile.
+ * After a crash it may be in both: the original hides the copy, and the next move finishes.
  */
 export interface ColdStore
   extends Pick<MemoryStore, 'name' | 'put' | 'get' | 'find' | 'remove' | 'removeAll' | 'sweep' | 'close'> {
   /**
-   * Applies changes as a store does, but for two things: where all of them are removals that expect nothing, a failure may
-   * leave some of them made; and an archive may refuse several other changes at once, as NOT_SUPPORTED.
+   * Applies changes as a store does, with two exceptions: if all of them are removals without `expected`, a failure may
+   * leave some of them made; and an archive may refuse several other changes at once with NOT_SUPPORTED.
    */
   commit(changes: readonly Change[]): Promise<void>
 
   /**
-   * Moves here what is unexpired and was last written before a time (with `dryRun` only counts), in place of an earlier
-   * copy. What is written or deleted meanwhile is left.
+   * Moves unexpired entries that were last written before a time into the archive (with `dryRun` only counts),
+   * replacing earlier copies. Entries that are written or deleted meanwhile are left alone.
    */
   archive(selection: ArchiveSelection): Promise<ArchiveRun>
 
   /**
-   * Moves an entry back. `now` becomes the time of its last write, so that it is not archived again at once. Where the
-   * store holds the same value by now, only the copy is removed.
+   * Moves an entry back. `now` becomes the time of its last write, so that it is not archived again at once. If the
+   * store already holds the same value, only the copy is removed.
    *
    * @returns whether the key was archived
    * @throws MemoryError CONFLICT when the store holds another value under the key
@@ -92,7 +92,7 @@ export interface ColdStore
   restore(address: Address, now: number): Promise<boolean>
 }
 
-/** What to archive. */
+/** Which entries to archive. */
 export interface ArchiveSelection extends Place {
   /** What was last written before this time. */
   before: number
@@ -104,7 +104,7 @@ export interface ArchiveSelection extends Place {
 
 export interface ArchiveRun {
   archived: number
-  /** What could not be moved, and why; it is where it was. */
+  /** Entries that could not be moved, and why; they stay where they were. */
   errors: { key: string; message: string }[]
 }
 
@@ -159,7 +159,7 @@ export interface Expected {
 
 /** A search, with all defaults filled in. All parts that are given must hold, as in `SearchQuery`. */
 export interface StoreQuery extends Place {
-  /** Not blank; with the days that the question names, spelled out as texts have them. */
+  /** Not blank. Days that the question names are spelled out the way texts write them. */
   text?: string
   filter?: Filter
   tags?: readonly string[]

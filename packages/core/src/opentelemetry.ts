@@ -18,8 +18,8 @@ export interface TraceOptions {
 }
 
 /**
- * Operations of the GenAI memory conventions (development status, 2026). There `delete_memory` without a record deletes
- * all that the store keeps: what deletes a part has a name of its own.
+ * Operations of the GenAI memory conventions (development status, 2026). There, `delete_memory` without a record means
+ * the whole store, so calls that delete a part of it have their own names.
  */
 const operationNames: Record<OperationName, string> = {
   write: 'upsert_memory',

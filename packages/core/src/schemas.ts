@@ -1,12 +1,12 @@
 import type { ValueTypes } from './memory-manager.ts'
 import type { MemoryScope } from './scope.ts'
 
-/** Anything that validates like zod: zod itself, zod/mini, or ten lines of one's own. */
+/** Anything that validates like zod: zod itself, zod/mini, or ten lines of your own. */
 export interface ValueSchema<T = unknown> {
   safeParse(value: unknown): { success: true; data: T } | { success: false; error: { issues: SchemaIssue[] } }
 }
 
-/** What a schema has against a value, and where. */
+/** A problem that a schema found in a value, and where. */
 export interface SchemaIssue {
   path: PropertyKey[]
   message: string

@@ -4,12 +4,12 @@
 export const conversationType = 'conversation'
 /** Key of the notes that a person or an agent wrote into the rolling window, in scope `short-term`. */
 export const windowNotesKey = 'EPHEMERAL.md#notes'
-/** Entry type of what a person wrote into the rolling window and is no longer in it, in scope `episodic`. */
+/** Entry type of a person's notes that are no longer in the rolling window, in scope `episodic`. */
 export const windowNoteType = 'note'
 /** Entry type of a session summary in the rolling window, in scope `short-term` under `session:<session id>`. */
 export const sessionSummaryType = 'session-summary'
 
-/** Begins the paragraph of a session in the rolling window that tells the assistant's last answer. */
+/** Begins the paragraph with the assistant's last answer, for a session in the rolling window. */
 export const lastAnswerMark = 'Last answer: '
 
 /** Key of a session's archive. The parts of a long session are counted from 1, and the first has no number. */

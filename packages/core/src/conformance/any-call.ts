@@ -25,7 +25,7 @@ const anyOf = <T>(members: Arbitraries<T>): fc.Arbitrary<Partial<T>> =>
 
 const day = 24 * 60 * 60 * 1000
 
-// Few of everything, so that calls meet what earlier ones left.
+// Few values of everything, so that calls often meet what earlier calls left.
 const scope = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom<MemoryScope>('short-term', 'episodic') },
   { weight: 1, arbitrary: fc.constantFrom(...memoryScopes) },
@@ -35,7 +35,7 @@ const word = fc.constantFrom('harbour', 'lighthouse', 'cable', 'anchor')
 const sentence = fc.array(word, { minLength: 1, maxLength: 3 }).map((words) => words.join(' '))
 const tags = fc.subarray(['red', 'Red', 'green'])
 const type = fc.constantFrom('note', 'playbook')
-/** A time, by the milliseconds that have passed since. */
+/** How many milliseconds ago a time was. */
 const age = fc.constantFrom(0, 1, 2, 1000, day)
 
 const found = { tags, type, ttl: fc.constantFrom(day, 200 * day, Number.POSITIVE_INFINITY) }
@@ -102,7 +102,7 @@ function call<T>(
 
 const few = { maxLength: 3 }
 
-/** A query by text, and the rest of it, which lists all entries that it may find. */
+/** A query by text; `rest`, used without the text, lists every entry that the query may find. */
 export const anyTextQuery = fc.record({ scope, text: sentence, rest: listQuery })
 
 /** Any call with any arguments that mean the same to every store, and some that are refused. */

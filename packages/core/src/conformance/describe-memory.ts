@@ -37,7 +37,7 @@ export async function runLaw(law: Law, harness: Harness): Promise<void> {
   }
 }
 
-/** Runs `pause` before each call, except while other calls are under way. Calls at once begin in their order. */
+/** Runs `pause` before each call, except while other calls are under way. Concurrent calls begin in their order. */
 function pausing(memory: MemoryManager, pause: () => Promise<void>): MemoryManager {
   let running = 0
   let paused: Promise<void> | undefined

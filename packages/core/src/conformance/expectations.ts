@@ -15,7 +15,7 @@ export async function refused(
   expect(outcome).toBe(MemoryErrorCode[code])
 }
 
-/** The keys that a search finds, in its order, leaving no trace. */
+/** The keys that a search finds, in its order, without counting as an access. */
 export async function keysFound(
   memory: MemoryManager,
   scope: MemoryScope,
@@ -26,7 +26,7 @@ export async function keysFound(
   return matches.map(({ key }) => key)
 }
 
-/** Every method, called the way it is meant to be. */
+/** A valid call of every method. */
 export function everyCall(
   memory: MemoryManager,
   scope: MemoryScope,

@@ -52,7 +52,7 @@ const comparison: fc.Arbitrary<JsonObject> = fc
   )
   .map(([operator, operand]) => ({ [operator]: operand as JsonValue }))
 
-/** Operators as they follow a field name, bare spelling. */
+/** Operators as they follow a field name, spelled without `$`. */
 export const condition: fc.Arbitrary<JsonValue> = fc.letrec<{ condition: JsonValue; operators: JsonObject }>(
   (tie) => ({
     operators: fc.oneof(

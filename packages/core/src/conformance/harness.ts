@@ -16,7 +16,10 @@ export interface Harness {
    * it. Earlier handles may still be open.
    */
   reopen(options: HandleOptions): Promise<MemoryManager>
-  /** Runs before each call of a law, unless another one is running; deletes the index, say, which must not matter. */
+  /**
+   * Runs before each call of a law unless another call is running. It may delete the index, for example, which must not
+   * matter.
+   */
   between?(): Promise<void>
   /** Runs after every law, when all handles are closed. */
   dispose?(): Promise<void>

@@ -4,7 +4,7 @@ import { keysFound, refused } from './expectations.ts'
 import { law, type Theme } from './harness.ts'
 import { fillShelf, scoresOf } from './shelf.ts'
 
-/** Pages of one search, also in other orders than best first. */
+/** Pages of one search, including orders other than best first. */
 const pages: SearchOptions[] = [
   {},
   { limit: 1 },

@@ -132,7 +132,7 @@ export const searchOrder: Theme = {
   ],
 }
 
-/** Turns of a conversation. More of them match than a store looks at, and no two match alike. */
+/** Turns of a conversation. More of them match than a store looks at, and no two match equally well. */
 const turnsAbout = (conversation: number): string[] =>
   Array.from({ length: 12 + 3 * conversation }, (_, turn) => {
     const place = 100 * conversation + turn

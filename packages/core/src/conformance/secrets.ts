@@ -3,7 +3,7 @@ import type { MemoryError } from '../errors.ts'
 import { keysFound, refused } from './expectations.ts'
 import { law, type Theme } from './harness.ts'
 
-/** Put together at run time, so that no scanner of repositories takes it for a real one. */
+/** Assembled at run time, so that repository scanners do not take it for a real token. */
 const token = ['gh', 'p_', 'aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4'].join('')
 const placeholder = '[redacted:github]'
 

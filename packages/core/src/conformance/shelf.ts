@@ -14,7 +14,7 @@ export async function fillShelf({ memory, time }: Fixture): Promise<void> {
   for (let i = 0; i < 5; i++) await memory.batchRead('long-term', [`book ${i}`, `book ${i * 2}`])
 }
 
-/** The scores of all that hold the word, in the order that is asked for. */
+/** The scores of all entries that hold the word, in the requested order. */
 export const scoresOf = async (memory: MemoryManager, options: SearchOptions): Promise<number[]> =>
   (await memory.search('long-term', { text: 'harbour' }, { limit: 100, touch: false, ...options })).map(
     ({ score }) => score,

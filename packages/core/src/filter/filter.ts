@@ -16,8 +16,8 @@ export const comparisons = [
 ] as const
 
 /**
- * Most values in the lists of a filter, all in all, for `in`, `nin` and `overlap`: each entry that the filter looks at
- * may have to be compared with all of them.
+ * Most values that the lists of one filter (`in`, `nin` and `overlap`) hold in total: each entry that the filter looks
+ * at may have to be compared with all of them.
  */
 export const mostListed = 1000
 

@@ -76,13 +76,13 @@ function orderOf(a: JsonValue | undefined, b: JsonValue): number | undefined {
   return undefined
 }
 
-/** The scalars of a list, apart from what has to be compared member by member. */
+/** A list, split into its scalars and the values that need a deep comparison. */
 interface Listed {
   scalars: ReadonlySet<JsonValue>
   others: readonly JsonValue[]
 }
 
-/** Of lists in filters, which many values are compared with. */
+/** Cached for the lists of filters, because many values are compared with each. */
 const listed = new WeakMap<readonly JsonValue[], Listed>()
 
 function isListed(operand: JsonValue, item: JsonValue | undefined): boolean {

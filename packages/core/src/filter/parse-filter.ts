@@ -11,25 +11,25 @@ import {
 
 const maxDepth = 20
 const maxConditions = 500
-/** Values are nested less deep, so a longer path leads nowhere. */
+/** Values are never nested this deep, so a longer path leads nowhere. */
 const maxPath = 200
 const operators: ReadonlySet<string> = new Set([...comparisons, 'elemMatch', 'not'])
 
 /**
  * Reads the filter language:
  *
- * - `{ outcome: 'success' }` equality with any JSON value; `{ 'goal.kind': 'deploy' }` a dotted path, whose
- *   numeric parts index arrays
- * - `{ successRate: { gte: 0.8, lt: 1 } }` operators, all of which must hold: `eq ne gt gte lt lte in nin
- *   exists contains overlap elemMatch not`, each also with a leading `$`, beside which each name
- *   must be an operator
+ * - `{ outcome: 'success' }` equality with any JSON value; `{ 'goal.kind': 'deploy' }` a dotted path, whose numeric
+ *   parts index arrays
+ * - `{ successRate: { gte: 0.8, lt: 1 } }` operators, all of which must hold: `eq ne gt gte lt lte in nin exists
+ *   contains overlap elemMatch not`, each also with a leading `$`; next to a name with `$`, every name must be an
+ *   operator
  * - `{ $or: [ … ] }`, `{ $and: [ … ] }`, `{ $not: { … } }`, also without `$` when the operand has that shape
  *
  * A path is looked up in the value; when the value has no such member, in the entry's metadata. A filter has at most
- * 500 conditions, of which an empty object is one, nested at most 20 levels deep, at most 200 parts in a path, and in
- * its lists for `in`, `nin` and `overlap` at most 1,000 values, all in all.
+ * 500 conditions (an empty object counts as one), nested at most 20 levels deep, at most 200 parts in a path, and at
+ * most 1,000 values in total in its lists for `in`, `nin` and `overlap`.
  *
- * @throws MemoryError INVALID_INPUT with the path of the first thing that is wrong
+ * @throws MemoryError INVALID_INPUT with the path of the first problem
  */
 export function parseFilter(filters: Record<string, unknown> | undefined): Filter {
   if (filters === undefined) return everything
@@ -55,7 +55,7 @@ function parseConditions(source: JsonObject, at: string, depth: number, budget: 
       )
       filters.push({ kind: logic === 'and' ? 'all' : 'any', filters: parts })
     } else if (name.startsWith('$')) {
-      fail(path, 'is not an operator here: a field name must stand before it')
+      fail(path, 'is not an operator here: a field name must come before it')
     } else {
       filters.push(parseField(name.split('.'), operand as JsonValue, path, depth, budget))
     }
@@ -88,7 +88,10 @@ function parseField(path: string[], operand: JsonValue, at: string, depth: numbe
   return filters.length === 1 ? (filters[0] as Filter) : { kind: 'all', filters }
 }
 
-/** `$elemMatch` takes conditions on an element's members, operators on the element itself, or a list of equals. */
+/**
+ * `$elemMatch` takes conditions on an element's members, operators on the element itself, or a list of values that the
+ * element may equal.
+ */
 function parseElement(operand: JsonValue, at: string, depth: number, budget: Budget): Filter {
   if (depth > maxDepth) fail(at, `is nested deeper than ${maxDepth} levels`)
   if (Array.isArray(operand)) {
@@ -112,7 +115,10 @@ function checkOperand(operator: string, operand: JsonValue, at: string, budget: 
   return operand
 }
 
-/** True when every member is an operator. An unknown `$name`, or a name beside a `$name`, is no equality but an error. */
+/**
+ * True when every member is an operator. An unknown `$name`, or a plain name next to a `$name`, is an error, not an
+ * equality.
+ */
 function isOperatorObject(operand: JsonValue, at: string): operand is JsonObject {
   if (!isJsonObject(operand)) return false
   const names = Object.keys(operand)
@@ -146,7 +152,7 @@ function copyOf(filters: object, at: string): JsonObject {
   return copy as JsonObject
 }
 
-/** A condition whose operand is missing by mistake must not find what it was meant to leave out. */
+/** A condition whose operand is missing by mistake must not match what it was meant to exclude. */
 function refuseUndefined(value: unknown, at: string): void {
   if (Array.isArray(value)) for (const [i, item] of value.entries()) refuseUndefined(item, `${at}[${i}]`)
   else if (isJsonObject(value)) {
@@ -163,7 +169,7 @@ function fail(at: string, problem: string): never {
   })
 }
 
-/** What is left of what a filter may hold. */
+/** How much more the filter may hold. */
 interface Budget {
   conditions: number
   listed: number

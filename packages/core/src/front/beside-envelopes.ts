@@ -9,7 +9,7 @@ const compare = (member: keyof Envelope, operator: Comparison, operand: string):
   operator,
   operand,
 })
-/** As `isEnvelope` says. Only a text is at least an empty one. */
+/** The same test as `isEnvelope`. Only strings compare with the empty string, so `gte ''` means "is a string". */
 const isSealed: Filter = {
   kind: 'all',
   filters: [
@@ -18,7 +18,9 @@ const isSealed: Filter = {
   ],
 }
 
-/** A filter that finds no encrypted entry by what its envelope holds: as if that had no members. */
+/**
+ * A filter that finds no encrypted entry by the contents of its envelope: it treats the envelope's members as absent.
+ */
 export function besideEnvelopes(filter: Filter): Filter {
   switch (filter.kind) {
     case 'all':
@@ -26,7 +28,7 @@ export function besideEnvelopes(filter: Filter): Filter {
       return { ...filter, filters: filter.filters.map(besideEnvelopes) }
     case 'not':
       return { ...filter, filter: besideEnvelopes(filter.filter) }
-    // A member of an envelope is no list.
+    // No member of an envelope is a list.
     case 'element':
       return filter
     case 'compare':
@@ -37,6 +39,6 @@ export function besideEnvelopes(filter: Filter): Filter {
   }
 }
 
-/** Whether a comparison holds where there is no such member. */
+/** Whether a comparison holds for an absent member. */
 const passesAbsent = ({ operator, operand }: Filter & { kind: 'compare' }): boolean =>
   operator === 'ne' || operator === 'nin' || (operator === 'exists' && operand === false)

@@ -11,7 +11,7 @@ export interface MemoryCache {
 }
 
 export interface CachedEntry {
-  /** What a read that is answered from the cache needs: texts and vectors take many times the room. */
+  /** Only what a cached read needs: texts and vectors take many times the room. */
   entry: Pick<Entry, 'value' | 'ttl' | 'expiresAt'>
   /** The store's stamp of the entry before it was read. */
   stamp: string
@@ -20,10 +20,10 @@ export interface CachedEntry {
 /** Milliseconds after which accesses answered from the cache are recorded in the store. */
 const countedAfterMs = 1000
 
-/** Pending accesses of a scope from which on a read waits until they are recorded. */
+/** With this many pending accesses in a scope, a read waits until they are recorded. */
 const mostPending = 10_000
 
-/** A value and the address that it was kept at. */
+/** A value and the address where it is kept. */
 export type ValueAt = Address & Pick<Entry, 'value'>
 
 export interface CachedReads {
@@ -32,8 +32,8 @@ export interface CachedReads {
   /** Reads from the store and caches the entry. The caller records the access. */
   load(store: MemoryStore, address: Address, now: number): Promise<Entry | null>
   /**
-   * Wraps a store so that pending accesses are recorded before every call that could show or change them. Where that
-   * fails, calls whose answer depends on accesses fail with it; the others go on, and the accesses stay pending.
+   * Wraps a store so that pending accesses are recorded before every call that could show or change them. If recording
+   * fails, calls whose answer depends on accesses fail too; other calls go on, and the accesses stay pending.
    */
   counting(store: MemoryStore): MemoryStore
 }
@@ -61,7 +61,7 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
         counter.add(address, now)
       } else {
         await store.touch([address], now)
-        // Only now: an access that was not recorded lets the entry expire in the store.
+        // Only after `touch`: if the access was not recorded, the entry expires earlier in the store.
         entry.expiresAt = slidExpiry(entry, now)
       }
       return { ...address, value: toJsonValue(entry.value) }
@@ -92,7 +92,7 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
           return Reflect.apply(store[name] as AnyCall, store, given)
         }
       const { name, capabilities, cold } = store
-      // Member by member: a store may be an object of a class, whose methods are not its own.
+      // Member by member: a store may be an instance of a class, whose methods are not own properties.
       const wrapper = {
         name,
         capabilities,
@@ -117,7 +117,7 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
 
 type AnyCall = (...given: unknown[]) => Promise<unknown>
 
-/** All calls but `stamp`, and `close`, which has a wrapper of its own. */
+/** All calls except `stamp` and `close`; `close` has its own wrapper. */
 const countingCalls = [
   'put',
   'get',
@@ -130,7 +130,7 @@ const countingCalls = [
   'stats',
 ] as const satisfies readonly (keyof MemoryStore)[]
 
-/** Their order, or what is swept, is by accesses. */
+/** Accesses decide the order of `find` and what `sweep` removes. */
 const dependsOnAccesses: ReadonlySet<keyof MemoryStore> = new Set(['find', 'sweep'])
 
 type Counter = ReturnType<typeof createCounter>

@@ -2,15 +2,17 @@ import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { MemoryScope } from '../scope.ts'
 import { failingAs } from './failing-as.ts'
 
-/** The calls of one memory, from its opening to its end. */
+/** The calls of one memory, from open to close. */
 export interface Calls {
   /**
-   * Makes a call, whose failures get `code` unless they have one.
+   * Makes a call. A failure without a code gets `code`.
    *
    * @throws MemoryError CLOSED after `close` was called
    */
   make<T>(code: MemoryErrorCode, at: { scope: MemoryScope; key?: string }, call: () => Promise<T>): Promise<T>
-  /** Refuses further calls, waits for those under way, and then runs `end`: once, however often it is called. */
+  /**
+   * Refuses further calls, waits for those under way, and then runs `end`, only once however often `close` is called.
+   */
   close(end: () => Promise<void>): Promise<void>
 }
 
@@ -32,7 +34,7 @@ export function createCalls(): Calls {
     },
 
     close(end) {
-      // Whoever closes again waits as well, but the failure has been told.
+      // A second `close` waits too, but the first has already reported the failure.
       if (closing !== undefined) return closing.catch(() => undefined)
       closing = Promise.allSettled(underWay).then(end)
       return closing

@@ -1,6 +1,6 @@
 import type { Embedder } from '../embedder.ts'
 
-/** Whether at least half of a text's letters are of scripts that a model knows. Numbers and signs belong to all. */
+/** Whether at least half of a text's letters are of scripts that a model knows. Numbers and signs count as known. */
 export function canRead({ scripts }: Pick<Embedder, 'scripts'>, text: string): boolean {
   if (!scripts) return true
   const known = new RegExp(scripts.map((script) => `\\p{Script=${script}}`).join('|'), 'u')

@@ -14,13 +14,13 @@ function schemaFor(schemas: ValueSchemas, scope: MemoryScope, key: string): Valu
   return longest === undefined ? undefined : ofScope[longest]
 }
 
-/** What the schema of a key says of a value; `undefined` when it has none. */
+/** The result of the key's schema for a value; `undefined` when the key has no schema. */
 function answerOf(schemas: ValueSchemas, scope: MemoryScope, key: string, value: unknown) {
   try {
     return schemaFor(schemas, scope, key)?.safeParse(value)
   } catch (cause) {
     throw new MemoryError(
-      `the schema of '${key}' throws where it should answer (it may not be asynchronous): ${(cause as Error).message}`,
+      `the schema of '${key}' throws instead of answering (it must not be asynchronous): ${(cause as Error).message}`,
       MemoryErrorCode.INVALID_INPUT,
       { scope, key, cause },
     )
@@ -37,13 +37,13 @@ export function checkWritten(
   const result = answerOf(schemas, scope, key, value)
   if (!result) return value
   if (result.success) return result.data
-  // Of a batch, only the key tells which value it is.
+  // In a batch, only the key shows which value is wrong.
   throw invalidInput('value', result.error.issues, { scope, key })
 }
 
 /**
- * Checks what the schema and the redaction of secrets have made of a value. Every read checks it again: kept unfit, it
- * would make the reads of its key and all searches of its scope fail.
+ * Checks a value after its schema and the redaction of secrets have changed it. Every read checks it again, so an
+ * invalid value would make all reads of its key and all searches of its scope fail.
  *
  * @throws MemoryError INVALID_INPUT
  */

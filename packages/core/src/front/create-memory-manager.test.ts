@@ -140,7 +140,7 @@ describe('createMemoryManager', () => {
   it('says which key stands in a batch twice, unless that tells a secret', async () => {
     const memory = createMemoryManager({ stores: createInMemoryStore() })
     const twice = (key: string) => ['first', key, 'other', key].map((each) => ({ key: each, value: 1 }))
-    const told = expect.stringContaining("'again' stands in the batch more than once")
+    const told = expect.stringContaining("'again' is in the batch more than once")
     const wrong = { code: MemoryErrorCode.INVALID_INPUT, scope: 'working', key: 'again', message: told }
     await expect(memory.batchWrite('working', twice('again'))).rejects.toMatchObject(wrong)
     const secret = `ghp_${'a1B2'.repeat(9)}`
@@ -152,7 +152,7 @@ describe('createMemoryManager', () => {
   it('says that it is the schema which makes of a value what cannot be kept', async () => {
     const at = z.object({ at: z.coerce.date() })
     const memory = createMemoryManager({ stores: createInMemoryStore(), schemas: { working: { '*': at } } })
-    const bySchema = "what the schema of 'key' makes of the value cannot be kept: value.at is a Date"
+    const bySchema = "the output of the schema of 'key' cannot be kept: value.at is a Date"
     await expect(memory.write('working', 'key', { at: '2026-01-01' })).rejects.toThrow(bySchema)
     await expect(memory.write('working', 'key', { at: new Date(0) })).rejects.toThrow(/^value.at is a Date/)
   })

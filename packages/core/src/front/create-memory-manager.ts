@@ -50,8 +50,8 @@ export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchema
    */
   embedder?: Embedder | undefined
   /**
-   * Value types by scope and key, checked at every write and read: a schema that changes values, by defaults for
-   * example, must leave its own output as it is.
+   * Value types by scope and key, checked at every write and read. A schema that changes values, for example by
+   * defaults, must leave its own output unchanged.
    */
   schemas?: Schemas | undefined
   /**
@@ -59,7 +59,7 @@ export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchema
    * default), refuse the write (`reject`) or keep them (`allow`).
    */
   redact?: RedactPolicy | undefined
-  /** Called with what was replaced in each write: kinds and counts, never the secret. What it throws is dropped. */
+  /** Called with what was replaced in each write: kinds and counts, never the secret. Its errors are ignored. */
   onRedaction?: ((report: RedactionReport) => void) | undefined
   policies?: MemoryPolicies | undefined
   /**
@@ -69,7 +69,7 @@ export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchema
   encryptionKey?: Uint8Array | KeyRing | undefined
   /** Caches entries of stores that have stamps; for example `createMemoryCache` of `@recall/core/protocol`. */
   cache?: MemoryCache | undefined
-  /** Default: the system's. What is less than a millisecond is left out. */
+  /** Default: the system clock. Fractions of a millisecond are dropped. */
   clock?: Clock | undefined
 }
 
@@ -145,7 +145,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
   })
 
   const closeAll = async (): Promise<void> => {
-    // One that cannot be closed must not keep the others open.
+    // A failure to close one must not keep the others open.
     const failures: unknown[] = []
     const closeStore = cached ? (store: MemoryStore) => store.close() : release
     const all = [...new Set(Object.values(stores))].map((store) => () => closeStore(store))

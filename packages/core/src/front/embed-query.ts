@@ -4,8 +4,8 @@ import { canRead } from './can-read.ts'
 import { embedTexts } from './embed-texts.ts'
 
 /**
- * What a query is compared by. Nothing when it is in a script that the model does not know: to such a model all of
- * those texts are alike.
+ * The vector to compare a query by. Nothing when the query is in a script that the model does not know: to such a
+ * model, all these texts look alike.
  *
  * @throws MemoryError as `embedTexts` does
  */

@@ -2,13 +2,13 @@ import type { Embedder } from '../embedder.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
 
 /**
- * One vector of unit length for each text. The embedder gets as many texts at once as it handles well: a thousand texts
- * are no thousand requests, and a query does not wait until all of them are embedded. Its answer is checked before it is
- * kept or compared: a NaN would spoil every comparison with its vector, and a missing vector would assign the others to
- * the wrong texts.
+ * One vector of unit length for each text. The embedder gets as many texts at once as it handles well, so that a
+ * thousand texts do not become a thousand requests, and a query does not wait until all of them are embedded. Its
+ * answer is checked before it is kept or compared: a NaN would spoil every comparison with its vector, and a missing
+ * vector would assign the others to the wrong texts.
  *
- * @throws MemoryError INVALID_INPUT when the embedder takes no text at once; UNAVAILABLE when the answer is not one
- * vector per text, each with the model's dimensions and a direction; whatever the embedder throws
+ * @throws MemoryError INVALID_INPUT when the embedder's `maxBatch` is not a whole number above 0; UNAVAILABLE when the
+ * answer is not one vector per text, each with the model's dimensions and a direction; whatever the embedder throws
  */
 export async function embedTexts(
   embedder: Embedder,
@@ -72,4 +72,4 @@ export function unitVector(vector: ArrayLike<number>, model: string): Float32Arr
 const tolerance = 1e-4
 
 const unavailable = (message: string): MemoryError =>
-  new MemoryError(`${message}: nothing of it is kept`, MemoryErrorCode.UNAVAILABLE)
+  new MemoryError(`${message}: none of its answer is used`, MemoryErrorCode.UNAVAILABLE)

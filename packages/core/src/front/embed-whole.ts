@@ -4,9 +4,9 @@ import { canRead } from './can-read.ts'
 import { embedTexts, unitVector } from './embed-texts.ts'
 
 /**
- * One vector of unit length for each text, of all of it: where it may be longer than the model reads, the mean of the
- * vectors of its parts, each weighed by its length. What is said in one part is found, though less surely than where it
- * stands alone. A text in a script that the model does not know gets a vector of its words.
+ * One vector of unit length for each text, covering all of it. For a text that may be longer than the model reads, it
+ * is the mean of the vectors of its parts, weighted by length: what one part says is found, though less surely than if
+ * it stood alone. A text in a script that the model does not know gets a vector of its words.
  *
  * @throws MemoryError as `embedTexts`
  */
@@ -70,7 +70,7 @@ function partsOf(text: string, maxTokens: number | undefined): string[] {
   return worded.length > 0 ? worded : [parts[0] ?? text]
 }
 
-/** Where a part has to end that begins with the text. About three characters of ASCII, or one other, make a token. */
+/** The length of the first part of a text. About three ASCII characters, or one other character, make a token. */
 function endOfPart(text: string, maxTokens = Number.POSITIVE_INFINITY): number {
   let blank = 0
   let tokens = 0
@@ -78,7 +78,7 @@ function endOfPart(text: string, maxTokens = Number.POSITIVE_INFINITY): number {
     const code = text.charCodeAt(i)
     if (code === space || code === lineFeed) blank = i
     tokens += code < 128 ? 1 / 3 : 1
-    // A character that is two units long stays whole.
+    // Never splits a surrogate pair.
     if (tokens > maxTokens && i > 1) return blank > 0 ? blank : i - (code >= 0xdc00 && code < 0xe000 ? 1 : 0)
   }
   return text.length

@@ -8,14 +8,14 @@ type CryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 export interface KeyRing {
   /** Name of the key that new values are sealed with. */
   current: string
-  /** AES-256 keys: 32 random bytes each, for example of `crypto.getRandomValues`. */
+  /** AES-256 keys: 32 random bytes each, for example from `crypto.getRandomValues`. */
   keys: Readonly<Record<string, Uint8Array>>
 }
 
-/** A sealed value as it is stored. Base64 holds the ciphertext followed by the 16 bytes of its tag. */
+/** A sealed value as it is stored. `data` is the ciphertext followed by its 16-byte tag, in base64. */
 export type Envelope = { sealed: 'aes-256-gcm'; v: 1; kid: string; iv: string; data: string }
 
-/** Encrypts values and binds them to their address: a ciphertext that was moved elsewhere does not open. */
+/** Encrypts values and binds them to their address: a ciphertext that was moved does not open. */
 export interface Sealer {
   /** The key that `seal` uses. */
   readonly current: string
@@ -27,7 +27,7 @@ export interface Sealer {
   open(address: Address, envelope: Envelope): Promise<JsonValue>
 }
 
-/** Whether a value is a sealed one, of whatever key and format version. */
+/** Whether a value is sealed, whatever its key and format version. */
 export const isEnvelope = (value: JsonValue): value is Envelope =>
   isJsonObject(value) &&
   value.sealed === 'aes-256-gcm' &&
@@ -37,17 +37,17 @@ export const isEnvelope = (value: JsonValue): value is Envelope =>
 const onlyKey = 'default'
 
 /**
- * AES-256-GCM (NIST SP 800-38D) of Web Crypto, with a random 96-bit nonce for each value. With random nonces
- * one key should seal at most 2^32 values: rotate before that. Namespace, scope and key are authenticated.
+ * AES-256-GCM (NIST SP 800-38D) from Web Crypto, with a random 96-bit nonce for each value. With random nonces one key
+ * should seal at most 2^32 values: rotate before that. Namespace, scope and key are authenticated.
  *
  * @throws MemoryError INVALID_INPUT when a key is not 32 bytes long or the current one is not in the ring
  */
 export function createSealer(given: Uint8Array | KeyRing): Sealer {
   const ring = isBytes(given) ? { current: onlyKey, keys: { [onlyKey]: given } } : given
-  if (!isObject(ring)) throw badRing('a key is a Uint8Array of 32 bytes, not a text')
+  if (!isObject(ring)) throw badRing('a key is a Uint8Array of 32 bytes, not a string')
   if (!isObject(ring.keys)) throw badRing('a ring has keys by name, and the name of the current one')
   for (const [name, bytes] of Object.entries(ring.keys)) {
-    if (!isBytes(bytes)) throw badRing(`key '${name}' is no Uint8Array`)
+    if (!isBytes(bytes)) throw badRing(`key '${name}' is not a Uint8Array`)
     if (bytes.length !== 32) throw badRing(`key '${name}' has ${bytes.length} bytes: AES-256 takes 32`)
   }
   if (!Object.hasOwn(ring.keys, ring.current)) throw badRing(`the ring holds no key '${ring.current}'`)

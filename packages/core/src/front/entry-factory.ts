@@ -31,7 +31,7 @@ export interface EntryFactoryOptions {
   defaultTtl: Partial<Record<MemoryScope, number>>
 }
 
-/** An entry but for its vectors, and the texts that they are to be made from. */
+/** An entry without its vectors, and the texts to make them from. */
 export interface Draft {
   entry: Entry
   unembedded: readonly string[]
@@ -39,7 +39,7 @@ export interface Draft {
 
 export interface MadeOf {
   now: number
-  /** Reads the version whose options stay where no others are given. */
+  /** Reads the version whose options are kept where the write gives none. */
   earlier?: () => Promise<Entry | null>
 }
 
@@ -73,7 +73,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
   const textsToEmbed = ({ text, type }: Pick<Entry, 'text' | 'type'>): readonly string[] =>
     embedder && text !== '' ? embeddedTexts(text, type === conversationType) : []
 
-  /** What is kept of a write, but for its options: checked, copied and without secrets. */
+  /** The content of a write, without its options: checked, copied and free of secrets. */
   const cleanContent = (address: Address, value: unknown, wanted: WriteOptions): RedactableContent => {
     const { scope, key } = address
     const { text = null, type = null, tags = [] } = wanted
@@ -102,7 +102,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
     return { text, embedding, unembedded: embedding ? [] : textsToEmbed({ text, type: clean.type }) }
   }
 
-  /** The type that was given to an entry; `undefined` where it is the one that its value states. */
+  /** The type that was given to an entry explicitly; `undefined` when it only comes from the value. */
   const typeGivenFor = async (entry: Entry | null): Promise<string | undefined> => {
     if (entry === null || entry.type === null) return undefined
     const { value, type } = entry
@@ -110,7 +110,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
     return type === statedType(open) ? undefined : type
   }
 
-  /** The vectors of the version before, unless the text is another one and can be embedded anew. */
+  /** The vectors of the earlier version, unless the text has changed and can be embedded again. */
   const vectorsOf = (before: Entry | null, text: string): Entry['embedding'] =>
     before && (before.text === text || !embedder) ? before.embedding : null
 
@@ -155,7 +155,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
   }
 }
 
-/** Whoever is told the window is told its notes as they are. */
+/** The window shows its notes as they are, so they must be text. */
 const noNotes = ({ scope, key }: Address): MemoryError =>
   new MemoryError(
     `'${key}' is the notes of the window, which are text: keep other values under another key`,
@@ -163,16 +163,13 @@ const noNotes = ({ scope, key }: Address): MemoryError =>
     { scope, key },
   )
 
-/**
- * What an entry is found by in place of its own strings: a text, or an empty one where it is not indexed and is not to
- * be.
- */
+/** The text that an entry is found by instead of its own strings; empty when it is not indexed and stays so. */
 function textGivenFor(entry: Entry | null, { index = false }: WriteOptions): string | undefined {
   if (!entry || entry.encrypted || entry.text === searchableText(entry.value)) return undefined
   return index && entry.text === '' ? undefined : entry.text
 }
 
-/** In whole milliseconds, as not every store keeps parts of one. */
+/** In whole milliseconds, because not every store keeps fractions. */
 function expiryOf(ttl: number | null | undefined, now: number): Pick<Entry, 'ttl' | 'expiresAt'> {
   const whole = Math.ceil(ttl ?? Number.POSITIVE_INFINITY)
   return Number.isFinite(whole) ? { ttl: whole, expiresAt: now + whole } : { ttl: null, expiresAt: null }
@@ -194,7 +191,7 @@ function embeddingOf(model: string, vectors: readonly ArrayLike<number>[]): Entr
 
 const noOptions: WriteOptions = {}
 
-/** A vector of another length would be found by no text. */
+/** No text query would find a vector of another length. */
 function checkLength(
   vector: ArrayLike<number>,
   { model, dimensions }: Embedder,
@@ -210,7 +207,7 @@ function checkLength(
 
 export const noVectors = (store: MemoryStore, scope: MemoryScope): MemoryError =>
   new MemoryError(
-    `the ${store.name} store takes no vectors from outside: search by text`,
+    `the ${store.name} store takes no vectors from callers: search by text`,
     MemoryErrorCode.NOT_SUPPORTED,
     { scope },
   )
@@ -237,17 +234,17 @@ export const looksSealed = ({ scope, key }: Address): MemoryError =>
   )
 
 /**
- * @param given what the key's schema made the value of
+ * @param given the value before the key's schema changed it
  * @throws MemoryError INVALID_INPUT naming what JSON cannot hold
  */
 export function toJson(value: unknown, { scope, key }: Address, given: unknown): JsonValue {
   try {
     return toJsonValue(value)
   } catch (error) {
-    // The path to what JSON cannot hold may lead through a member whose name is a secret. So the cause is left out.
+    // The message may name a member whose name is a secret, so the cause is left out.
     const problem = withoutKnownSecrets((error as Error).message)
     const message = isJson(given)
-      ? `what the schema of '${key}' makes of the value cannot be kept: ${problem}. Let it give what JSON holds`
+      ? `the output of the schema of '${key}' cannot be kept: ${problem}. Let it return what JSON can hold`
       : problem
     throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT, { scope, key })
   }

@@ -5,8 +5,8 @@ import { sessionSummaryType, windowNotesKey } from '../session-keys.ts'
 import { addressOf, asRead } from '../stores/entry-identity.ts'
 
 /**
- * How many entries are read and removed at a time, first and at most. It doubles, because a store puts all its entries
- * in order for every page.
+ * Entries that are read and removed at a time: the first page and the largest. Pages double in size, because a store
+ * sorts all its entries for every page.
  */
 const firstPage = 100
 const largestPage = 1600
@@ -14,9 +14,9 @@ const largestPage = 1600
 const nextPage = (size: number): number => Math.min(size * 2, largestPage)
 
 /**
- * Removes the least recently used entries until at most `target` bytes are kept; with `dryRun` only counts
- * them. An entry that is written meanwhile stays, and so does the window, into which a person may have written. Several
- * evictions at once remove no more than one.
+ * Removes the least recently used entries until at most `target` bytes are kept; with `dryRun` only counts them. An
+ * entry that is written meanwhile stays, and so does the window, into which a person may have written. Concurrent
+ * evictions together remove no more than one would.
  *
  * @param options.spared keys of entries that stay
  * @returns how many were removed
@@ -38,7 +38,7 @@ export async function evictLeastRecent(
     const limit = pageSize + kept.size
     const list = await store.find({ ...place, ...unusedFirst, limit, offset, now })
     seen += list.length
-    // Measured after the look at the entries: of several evictions at once, each would remove as much as one must.
+    // Measured after reading the entries: otherwise each of several concurrent evictions would remove the whole excess.
     if (!dryRun) bytes = (await store.stats(place)).bytes
     keepSessions(list, kept)
     const page = list.filter(({ entry }) => !kept.has(entry.key))
@@ -52,12 +52,12 @@ export async function evictLeastRecent(
   return evicted
 }
 
-/** Adds the keys of sessions of the window to those that stay. */
+/** Adds the keys of the window's sessions to those that stay. */
 function keepSessions(list: readonly Found[], kept: Set<string>): void {
   for (const { entry } of list) if (entry.type === sessionSummaryType) kept.add(entry.key)
 }
 
-/** The first entries that hold so many bytes together, or all. */
+/** The first entries that together hold this many bytes, or all. */
 function firstOf(page: readonly Found[], bytes: number): Entry[] {
   const chosen: Entry[] = []
   let left = bytes
@@ -81,8 +81,8 @@ async function liveBytes(store: MemoryStore, place: Place, now: number): Promise
 const unusedFirst = { sortBy: 'lastAccess', sortOrder: 'asc', minScore: 0 } as const
 
 /**
- * Removes all entries in one commit, or in smaller ones when some were written meanwhile or it would be too large;
- * returns those removed.
+ * Removes all entries in one commit, or in smaller ones when some were written meanwhile or the commit would be too
+ * large; returns those removed.
  */
 async function removeUnchanged(store: MemoryStore, entries: readonly Entry[]): Promise<readonly Entry[]> {
   const changes = entries.map((entry) => ({ remove: addressOf(entry), expected: asRead(entry) }))
@@ -91,7 +91,8 @@ async function removeUnchanged(store: MemoryStore, entries: readonly Entry[]): P
     return entries
   } catch (error) {
     const isWritten = isMemoryError(error, MemoryErrorCode.CONFLICT)
-    // No removal is beyond a quota: a hub says so of a call that is too large, as the values are sent along.
+    // A removal cannot exceed a quota. A hub answers this when the call is too large, because the values are sent
+    // along.
     const isTooLarge = isMemoryError(error, MemoryErrorCode.QUOTA_EXCEEDED) && entries.length > 1
     if (!isWritten && !isTooLarge) throw error
     if (entries.length === 1) return []

@@ -4,7 +4,7 @@ import { confidenceRank } from '../ranking/confidence.ts'
 
 /**
  * The page that a query asks for, or nothing when the best match of the whole search has a confidence below
- * `minConfidence`, 0..1. The best match is found in the same way for every page, order and limit, so the pages of
+ * `minConfidence`, 0..1. The best match is determined in the same way for every page, order and limit, so the pages of
  * one search never disagree.
  *
  * @param find answers a query, as `MemoryStore.find` does
@@ -17,7 +17,7 @@ export async function findWhenSure<Match extends Found>(
 ): Promise<Match[]> {
   if (minConfidence === 0) return find(query)
   if (query.text === undefined) {
-    const message = 'only a search by text tells how sure it is: give a text, or leave out minConfidence'
+    const message = 'only a search by text has a confidence: give a text, or leave out minConfidence'
     throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT, { scope: query.scope })
   }
   const { offset, limit, sortBy, sortOrder } = query

@@ -15,10 +15,10 @@ export const maxQueryLength = 10_000
 
 const wellFormed = z.refine<string>((text) => text.isWellFormed(), 'must be well-formed Unicode')
 
-/** Decoders of text take it off: what begins with it would be read as another text. */
+/** Text decoders strip it, so a text that begins with it would be read back as a different one. */
 const byteOrderMark = '\ufeff'
 
-/** What is asked of a text that becomes a key, a part of one, or a tag. */
+/** Requirements for a text that becomes a key, part of a key, or a tag. */
 export const nameChecks = [
   wellFormed,
   z.refine<string>((text) => !hasControlCharacter(text), 'must not hold control characters'),
@@ -33,9 +33,9 @@ const scopeSchema = z.enum(memoryScopes)
 export const tagSchema = z.string().check(z.minLength(1), z.maxLength(256), ...nameChecks)
 export const tagsSchema = z.array(tagSchema).check(z.maxLength(256))
 const timestamp = z.number().check(z.nonnegative())
-/** The time of a last write. What people and clocks date before 1970 is negative. */
+/** The time of the last write; negative for a date before 1970. */
 const version = z.number()
-/** What Postgres keeps. */
+/** The limit of Postgres. */
 const maxDimensions = 16_000
 /** Models give their vectors as typed arrays. */
 const vector = z.pipe(
@@ -98,7 +98,7 @@ export const withMethod = (name: string, message: string) =>
   z.custom((given) => typeof (given as Record<string, unknown> | null)?.[name] === 'function', message)
 export const atLeastOne = z.int().check(z.positive('must be above 0'))
 
-/** What is known of an embedder before it embeds: of no texts at once, for example, it would never make an end. */
+/** What can be checked before the first call. With a `maxBatch` of 0, for example, embedding would never end. */
 const embedderSchema = z.pipe(
   withMethod('embed', 'must be an embedder, such as those of @recall/embeddings'),
   z.object({
@@ -109,7 +109,7 @@ const embedderSchema = z.pipe(
   }),
 )
 
-/** Of a memory that is opened with stores of its own. Keys are checked where they are used. */
+/** Options of a memory that opens its own stores. Keys are checked where they are used. */
 export const memoryOptionsSchema = z.strictObject({
   namespace: z.optional(keySchema),
   embedder: z.optional(embedderSchema),
@@ -123,7 +123,7 @@ export const memoryOptionsSchema = z.strictObject({
 })
 
 /**
- * Of `createMemoryManager`: an unknown option is probably misspelt, and to ignore it would hide that. Stores are
+ * Options of `createMemoryManager`. An unknown option is probably misspelt, and ignoring it would hide that. Stores are
  * checked where they are used.
  */
 export const managerOptionsSchema = z.extend(memoryOptionsSchema, { stores: z.optional(z.unknown()) })
@@ -134,7 +134,10 @@ const maxBatchSize = 10_000
 export const keysSchema = z.array(keySchema).check(z.maxLength(maxBatchSize))
 const write = { key: keySchema, value: z.unknown(), options: z.optional(writeOptionsSchema) }
 export const batchSchema = z.array(z.strictObject(write)).check(z.maxLength(maxBatchSize))
-/** `ifUpdatedAt: undefined` is what a reader has of an entry that was not there: no leave to overwrite one that is. */
+/**
+ * `ifUpdatedAt: undefined` is refused: a reader that found no entry has it, and it must not allow overwriting a newer
+ * one.
+ */
 export const updatesSchema = z
   .array(
     z.discriminatedUnion('operation', [
@@ -148,7 +151,7 @@ export const updatesSchema = z
         .check(
           z.refine(
             ({ keepOptions, ifUpdatedAt }) => !keepOptions || ifUpdatedAt !== undefined,
-            'keepOptions needs ifUpdatedAt: the version whose options stay',
+            'keepOptions needs ifUpdatedAt, the version whose options are kept',
           ),
         ),
       z.strictObject({
@@ -169,7 +172,7 @@ export const readOptionsSchema = z.strictObject({
 
 export const searchQuerySchema = z.strictObject({
   text: z.optional(z.string().check(z.maxLength(maxQueryLength), wellFormed)),
-  // Looked into by `parseFilter`. `z.record` would leave out a condition on a member named `__proto__`.
+  // Checked by `parseFilter`. `z.record` would leave out a condition on a member named `__proto__`.
   filters: z.optional(z.custom<Record<string, unknown>>()),
   embedding: z.optional(vector),
   tags: z.optional(tagsSchema),
@@ -189,7 +192,7 @@ export const searchOptionsSchema = z.strictObject({
   decrypt: z.optional(z.boolean()),
 })
 
-// A member that is `undefined`, and an empty list, would match every entry and clear the whole scope.
+// A member that is `undefined`, or an empty list, would match every entry and clear the whole scope.
 export const clearFilterSchema = z.strictObject({
   olderThan: z.exactOptional(timestamp),
   tags: z.exactOptional(tagsSchema.check(z.minLength(1, 'must name a tag; leave tags out to clear all'))),

@@ -9,7 +9,7 @@ const english = en().localeError
 
 /** @throws MemoryError INVALID_INPUT with every problem and its path */
 export function parseInput<T>(schema: z.ZodMiniType<T>, input: unknown, name: string): T {
-  // A date, a map or a promise has no members: taken for a filter, it would be one that everything passes.
+  // A date, a map or a promise has no members of its own: as a filter, it would match everything.
   if (isInstance(input)) {
     const wanted = schema._zod.def.type === 'array' ? 'a list' : 'a plain object'
     throw invalidInput(name, [{ path: [], message: `must be ${wanted}` }])
@@ -22,13 +22,13 @@ export function parseInput<T>(schema: z.ZodMiniType<T>, input: unknown, name: st
 const isInstance = (input: unknown): boolean =>
   typeof input === 'object' && input !== null && !Array.isArray(input) && !isJsonObject(input)
 
-/** The error that tells of every problem with an input, where it lies, without secrets that stand in names. */
+/** The error that lists every problem of an input with its path, without secrets from member names. */
 export function invalidInput(
   name: string,
   issues: readonly { path: readonly PropertyKey[]; message: string }[],
   at: Pick<MemoryErrorContext, 'scope' | 'key'> = {},
 ): MemoryError {
-  // A member's name may be a secret: it stands in the path, and in some messages.
+  // A member's name may be a secret, and it appears in the path and in some messages.
   const problems = issues.map(({ path, message }) => ({
     path: [name, ...path.map((part) => withoutKnownSecrets(String(part)))].join('.'),
     message: withoutKnownSecrets(message),
@@ -40,10 +40,10 @@ export function invalidInput(
 }
 
 /**
- * Refuses options that there are none of: an unknown one is probably misspelt, and to ignore it would hide that.
+ * Refuses unknown options: one is probably misspelt, and ignoring it would hide that.
  *
  * @param others what was given besides the known options
- * @throws MemoryError INVALID_INPUT that names them, in the words of the schemas here
+ * @throws MemoryError INVALID_INPUT that names them, worded like the errors of the schemas here
  */
 export function refuseUnknownOptions(others: object): void {
   const names = Object.keys(others).map((name) => `"${name}"`)
@@ -52,7 +52,7 @@ export function refuseUnknownOptions(others: object): void {
   throw invalidInput('options', [{ path: [], message }])
 }
 
-/** A batch may be wrong in ten thousand places: who reads the message needs a few of them. */
+/** A batch may be wrong in ten thousand places: the message needs only a few of them. */
 const mostTold = 5
 
 /** One line for a message: the first five problems with their paths, and how many more there are. */

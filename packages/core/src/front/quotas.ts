@@ -21,16 +21,16 @@ export const evictedScope: MemoryScope = 'short-term'
 /** Share of the quota that eviction leaves in use. */
 export const evictionThreshold = 0.8
 
-/** Milliseconds for which a measurement is trusted, as other processes may write meanwhile. */
+/** Milliseconds for which a measurement is trusted, because other processes may write meanwhile. */
 const trustedForMs = 5000
 
 /** Entries that are read at once: a store may read them in one call. */
 const readAtOnce = 100
 
 /**
- * Runs a write in room that is reserved for what it puts until it is over.
+ * Runs a write while room is reserved for what it puts.
  *
- * @throws MemoryError QUOTA_EXCEEDED when there is no room, before the write began
+ * @throws MemoryError QUOTA_EXCEEDED before the write begins, when there is no room
  */
 export type WithinQuota = <T>(
   puts: readonly Entry[],
@@ -58,7 +58,7 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Withi
   let underWay = 0
   /** Bytes ever reserved: the difference shows what was added while a measurement ran. */
   let reserved = 0
-  /** What writes under way leave of the entries that they were given room for, by key. */
+  /** Bytes that remain, by key, of entries whose room was already given to a write under way. */
   const leaving = new Map<string, { bytes: number }>()
   let turn: Promise<unknown> = Promise.resolve()
 
@@ -71,7 +71,7 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Withi
 
   const fits = (added: number): boolean => {
     const age = clock() - measuredAt
-    // A clock that was put back says nothing of how old the measurement is.
+    // After the clock was set back, the age of the measurement is unknown.
     return used + added <= quota && age >= 0 && age <= trustedForMs
   }
 
@@ -84,7 +84,7 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Withi
     }
   }
 
-  /** Bytes that a write frees by replacing or removing these entries, and that no other one under way frees. */
+  /** Bytes that a write frees by replacing or removing these entries, and that no other write under way frees. */
   const replacedBy = async (addresses: readonly Address[]): Promise<number> => {
     const bytesAt = async (address: Address): Promise<number> => {
       const left = leaving.get(address.key)
@@ -99,7 +99,7 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Withi
     return bytes
   }
 
-  /** As `reserve`, for a write whose room is what it frees: no other one may count on that. */
+  /** Like `reserve`, for a write that fits only into the room it frees: no other write may count on that room. */
   const reserveFreed = (added: number, puts: readonly Entry[], removed: readonly Address[]): (() => void) => {
     const own = new Map(puts.map(({ key, value }) => [key, { bytes: jsonBytes(value) }]))
     for (const { key } of removed) own.set(key, { bytes: 0 })
@@ -118,13 +118,13 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Withi
   ): Promise<() => void> => {
     const addresses = [...puts, ...removed]
     let freed = 0
-    // What frees as much as it needs is never in the way, even where a quota was made smaller.
+    // A write that frees as much as it needs is always allowed, even if the quota was reduced.
     const full = (): boolean => added > freed && used + added - freed > quota
     await measure()
     if (full()) freed = await replacedBy(addresses)
     if (full() && (await store.sweep({ ...place, now: clock(), dryRun: false })) > 0) await measure()
     if (full() && place.scope === evictedScope) {
-      // What the write replaces goes with the write itself: it may name that version, and hands on its age.
+      // What the write replaces is spared: the write may name that version, and takes over its age.
       const target = Math.max(0, Math.min(quota * evictionThreshold, quota - added - underWay)) + freed
       await evictLeastRecent(store, place, target, { now: clock(), spared: addresses.map(({ key }) => key) })
       await measure()
@@ -134,7 +134,7 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Withi
       const needed = added - freed
       throw exceeded(place.scope, { quota, needed }, `${used} are in use and ${needed} more are needed`)
     }
-    // Here and not by the caller: another write may reserve its room before the caller goes on.
+    // Reserved here, not by the caller: another write may reserve its room before the caller goes on.
     return freed > 0 ? reserveFreed(added, puts, removed) : reserve(added)
   }
 
@@ -170,6 +170,6 @@ const exceeded = (
     { scope, details: bytes },
   )
 
-/** Whether a write was refused that would not fit into an empty scope either. */
+/** Whether a refused write would not fit even into an empty scope. */
 export const canNeverFit = ({ details = {} }: MemoryError): boolean =>
   Number(details.needed) > Number(details.quota)

@@ -17,7 +17,7 @@ import { parseInput } from './parse-input.ts'
 import { toStoreQuery } from './store-query.ts'
 import { type FoundAnywhere, findWithArchived } from './with-archive.ts'
 
-/** What a memory answers from a store. Every entry that is answered counts as accessed. */
+/** The reads of a memory. Every entry that is returned counts as accessed. */
 export interface Reading {
   read(store: MemoryStore, address: Address, options?: ReadOptions): Promise<unknown>
   readAll<T>(store: MemoryStore, place: Place, keys: readonly string[]): Promise<Map<string, T>>
@@ -133,7 +133,7 @@ export function createReading({ schemas, embedder, sealer, cached, clock }: Read
 
 const noOptions: ReadOptions = {}
 
-/** The entry where it was written or, if that is wanted, where it was archived. */
+/** The entry from the store or, if wanted, from the archive. */
 async function look(
   store: MemoryStore,
   address: Address,
@@ -144,7 +144,7 @@ async function look(
   if (kept || !includeArchived) return { entry: kept }
   const archived = await store.cold?.get(address, now)
   if (archived) return { entry: archived, archived: true }
-  // It may have been restored between the two looks.
+  // It may have been restored between the two reads.
   return { entry: await store.get(address, now) }
 }
 

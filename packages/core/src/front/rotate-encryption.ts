@@ -9,7 +9,7 @@ import { createSealer, isEnvelope, type KeyRing, type Sealer } from './encryptio
 import { storesByScope } from './stores-by-scope.ts'
 
 export interface RotationOptions {
-  /** Those of the memory. They stay open. */
+  /** The stores of the memory. They stay open. */
   stores: MemoryStore | Record<MemoryScope, MemoryStore>
   /** Default `default`. */
   namespace?: string | undefined
@@ -26,8 +26,8 @@ export interface RotationResult {
 }
 
 /**
- * Entries that are read at a time, first and at most. It doubles after each page that was re-encrypted whole, because a
- * store goes through all its entries for every page.
+ * Entries that are read at a time: the first page and the largest. The size doubles after each page that was
+ * re-encrypted whole, because a store goes through all its entries for every page.
  */
 const firstPage = 50
 const largestPage = 800
@@ -37,8 +37,8 @@ const committedAtOnce = 50
 const attempts = 5
 
 /**
- * Re-encrypts with the current key every value that was encrypted with another key of the ring, archive included.
- * It works a few entries at a time: after a crash it can be run again, and writes made meanwhile are kept. Times and
+ * Re-encrypts with the current key every value that was encrypted with another key of the ring, archive included. It
+ * works a few entries at a time: after a crash it can be run again, and writes made meanwhile are kept. Times and
  * access counts do not change. The old keys may be discarded afterwards if `errors` is empty, no process encrypts with
  * them any more, and no write queue holds values encrypted with them: drain the queues first.
  *
@@ -57,17 +57,17 @@ export async function rotateEncryption(options: RotationOptions): Promise<Rotati
     const passed = new Set<string>()
     if (cold) await rotate(cold, passed)
     await rotate(store, new Set())
-    // What is restored meanwhile is found in the store, and what is archived meanwhile only here.
+    // Again: the run over the store finds what was restored meanwhile; what was archived meanwhile is found only here.
     if (cold) await rotate(cold, passed)
   }
   return result
 }
 
-/** Re-encrypts the entries of one place, and adds to `result` what came of it. */
+/** Re-encrypts the entries of one place, and adds the outcome to `result`. */
 async function rotatePlace(
   store: Pick<MemoryStore, 'find' | 'get' | 'commit'>,
   place: Place,
-  /** `passed`: keys of entries that cannot be re-encrypted, and so stay in the result list. */
+  /** `passed`: keys of entries that cannot be re-encrypted and therefore stay in the result list. */
   { sealer, clock, passed }: { sealer: Sealer; clock: Clock; passed: Set<string> },
   result: RotationResult,
 ): Promise<void> {
@@ -153,8 +153,8 @@ async function rotateEntry(
 }
 
 /**
- * The change that seals an entry with the current key; `null` when its value is not sealed. It is read again for it: the
- * page is older, and an access since then has prolonged its life.
+ * The change that seals an entry with the current key; `null` when its value is not sealed. The entry is read again
+ * first, because an access since the page was read may have moved its expiry.
  */
 async function rotated(
   store: Pick<MemoryStore, 'get'>,

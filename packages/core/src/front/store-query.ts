@@ -8,7 +8,8 @@ import { embedQuery } from './embed-query.ts'
 import { noVectors } from './entry-factory.ts'
 
 /**
- * What a store is asked for a search: the filter parsed, defaults filled in, dates spelled out and the text embedded.
+ * The query that a store gets for a search: the filter parsed, defaults filled in, dates spelled out and the text
+ * embedded.
  *
  * @throws MemoryError INVALID_INPUT for a filter that is wrong, NOT_SUPPORTED for a vector where the store keeps none
  */
@@ -41,7 +42,7 @@ export async function toStoreQuery(
   }
 }
 
-/** The vector of a text, where the store finds anything by one. */
+/** The vector of a text, if the store can search by vectors. */
 async function embeddingOf(
   { capabilities }: MemoryStore,
   text: string | undefined,

@@ -26,7 +26,7 @@ const readsAtOnce = 64
 /** A match of a store or of its archive. */
 export type FoundAnywhere = Found & { archived?: true }
 
-/** Entries of both stores in one order, each as sure as its score is among the matches of both. */
+/** Entries of both stores in one order. Each confidence follows from the score among the matches of both. */
 export async function findWithArchived(
   store: MemoryStore,
   cold: ColdStore,
@@ -38,7 +38,7 @@ export async function findWithArchived(
   return page.map(({ passage, passages, ...match }) => {
     const sure = <Part extends { score?: number }>(part: Part) => ({
       ...part,
-      // A passage that tells no score of its own has that of its match.
+      // A passage without its own score has that of its match.
       confidence: confidenceOf(part.score ?? match.score, tenth, basis),
     })
     return {
@@ -50,7 +50,7 @@ export async function findWithArchived(
 }
 
 /**
- * The score of the tenth unit of both stores together, 0 when there are fewer, and what the best one was compared by: an
+ * The score of the tenth unit of both stores together, 0 when there are fewer, and the basis of the best one: an
  * archive may keep no vectors.
  */
 async function bestOfBoth(
@@ -83,9 +83,9 @@ async function findInBoth(store: MemoryStore, cold: ColdStore, query: StoreQuery
   const archived = await findArchivedOnly(store, cold, { ...query, limit: wanted })
   const after = await store.stats(query)
   const isUnchanged = after.entries === before.entries && after.bytes === before.bytes
-  // What was restored between the looks at the two would be in neither.
+  // An entry restored between the two searches would be in neither result,
   const live = isUnchanged ? found : await findLive()
-  // And what a clean-up archived meanwhile in both.
+  // and one archived between them would be in both.
   const keys = new Set(live.map(({ entry }) => entry.key))
   const all = [...live, ...archived.filter(({ entry }) => !keys.has(entry.key))]
   return all.sort(byOrder(query)).slice(query.offset, wanted)
@@ -114,7 +114,8 @@ async function findArchivedOnly(
 
 /**
  * Removes entries from a store and from its archive. The archived copy goes first: if it went last, a crash in between
- * would make it visible again. It is removed once more at the end, as a clean-up may have moved the entry meanwhile.
+ * would make it visible again. It is removed once more at the end, because a clean-up may have moved the entry
+ * meanwhile.
  */
 export async function removeWithArchived(
   store: MemoryStore,
@@ -128,10 +129,9 @@ export async function removeWithArchived(
 }
 
 /**
- * Applies changes to a store, all or none, and removes the archived copies of what they remove. Those that an entry of
- * the store hides go first, as in `removeWithArchived`, and come back when the store or the archive refuses the
- * changes. Others are
- * all that there is of their key: they go last, when the changes are made.
+ * Applies changes to a store, all or none, and removes the archived copies of what they remove. Copies that an entry of
+ * the store hides are removed first, as in `removeWithArchived`, and put back when the store or the archive refuses the
+ * changes. Other copies are the only ones of their key: they are removed last, once the changes are made.
  */
 export async function commitWithArchived(
   store: MemoryStore,
@@ -153,7 +153,7 @@ export async function commitWithArchived(
   if (scope === archivedScope) await forgetCopies(cold, removals)
 }
 
-/** @throws MemoryError with the code of the archive's failure: what is asked for has been done but for this */
+/** @throws MemoryError with the code of the archive's failure: everything else has been done */
 async function forgetCopies(cold: ColdStore, removals: readonly { remove: Address }[]): Promise<void> {
   try {
     await cold.commit(removals)
@@ -206,7 +206,7 @@ async function putBack(
   return failures
 }
 
-/** The store's error, which also tells in `details.errors` which copies may be gone from the archive. */
+/** The store's error, with `details.errors` naming the copies that may be gone from the archive. */
 function withFailures(error: unknown, errors: ArchiveRun['errors']): MemoryError {
   const told = isMemoryError(error) ? error : new MemoryError(messageOf(error), MemoryErrorCode.WRITE_FAILED)
   return new MemoryError(

@@ -10,7 +10,7 @@ import { parseInput } from './parse-input.ts'
 import type { WithinQuota } from './quotas.ts'
 import { commitWithArchived } from './with-archive.ts'
 
-/** What a memory puts into a store, each write within the quota of its scope. */
+/** The writes of a memory, each within the quota of its scope. */
 export interface Writing {
   write(store: MemoryStore, address: Address, value: unknown, options?: WriteOptions): Promise<void>
   /** All of them or none. */
@@ -37,7 +37,7 @@ export function createWriting({ entries, withinQuota, clock }: WritingOptions): 
     now: number,
   ): Promise<Draft> => {
     const address = { ...place, key }
-    // Of a version that is not the one that was seen nothing is kept: the store refuses the update.
+    // Options of any version but `seen` do not matter: the store refuses such an update.
     const earlier = async (): Promise<Entry | null> => {
       const present = await store.get(address, now)
       return present?.updatedAt === seen ? present : null
@@ -54,7 +54,7 @@ export function createWriting({ entries, withinQuota, clock }: WritingOptions): 
     updates: readonly AtomicUpdate[],
     now: number,
   ): Promise<Change[]> => {
-    // All values are copied before the first wait: whoever gave them may change them then.
+    // All values are copied before the first wait, because the caller may change them afterwards.
     const drafts = await Promise.all(
       updates.flatMap((update) => (update.operation === 'set' ? draft(store, place, update, now) : [])),
     )
@@ -85,7 +85,7 @@ export function createWriting({ entries, withinQuota, clock }: WritingOptions): 
   return {
     async write(store, address, value, given) {
       const now = clock()
-      // Before the first wait: whoever gave the options may change them then.
+      // Before the first wait, because the caller may change the options afterwards.
       const putOptions = { overwrite: given?.overwrite ?? true, now }
       const draft = await entries.draft(store, address, value, given, { now })
       const [entry] = (await entries.embed([draft])) as [Entry]
@@ -119,10 +119,10 @@ function refuseRepeated(updates: readonly AtomicUpdate[], scope: MemoryScope): v
 }
 
 function repeated(key: string, scope: MemoryScope): MemoryError {
-  // Nobody has looked yet whether the key holds a secret.
+  // The key has not been checked for secrets yet.
   const told = withoutKnownSecrets(key)
   return new MemoryError(
-    `'${told}' stands in the batch more than once, and a key may only once: give the last of its values alone`,
+    `'${told}' is in the batch more than once: give only its last value`,
     MemoryErrorCode.INVALID_INPUT,
     { scope, ...(told === key ? { key } : {}) },
   )

@@ -33,7 +33,7 @@ describe('a folder that is created', () => {
     writeFileSync(join(folder, 'file'), '')
     for (const path of ['file', 'file/memory'])
       expect(() => createFolder(join(folder, path))).toThrow(
-        'file cannot be created (EEXIST): what stands there is no folder',
+        'file cannot be created (EEXIST): what is there is not a folder',
       )
   })
 })

@@ -3,15 +3,15 @@ import { dirname } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
 
 /**
- * Creates a folder and those above it, level by level; does nothing when it exists. Node's own recursive call never
- * returns where a level cannot be made and the system says that it is missing, as below `/proc`.
+ * Creates a folder and its parents, level by level; does nothing when it exists. Node's own recursive call never
+ * returns when a level cannot be made and the system reports it as missing, as below `/proc`.
  *
  * @throws MemoryError UNAVAILABLE when a level cannot be made, or is a file
  */
 export function createFolder(path: string, mode?: number): void {
   if (isFolder(path)) return
   const above = dirname(path)
-  // A drive has nothing above it.
+  // A drive has no parent.
   if (above !== path) createFolder(above, mode)
   try {
     mkdirSync(path, mode)
@@ -20,7 +20,7 @@ export function createFolder(path: string, mode?: number): void {
     if (isFolder(path)) return
     const { code } = cause as NodeJS.ErrnoException
     const advice =
-      code === 'EEXIST' ? 'what stands there is no folder: move it away' : 'see who may write there'
+      code === 'EEXIST' ? 'what is there is not a folder: move it away' : 'check who may write there'
     throw new MemoryError(
       `${path} cannot be created (${code}): ${advice}, or name another folder`,
       MemoryErrorCode.UNAVAILABLE,
@@ -29,6 +29,6 @@ export function createFolder(path: string, mode?: number): void {
   }
 }
 
-/** A level that this user may not look at counts as missing. */
+/** A level that this user may not access counts as missing. */
 const isFolder = (path: string): boolean =>
   existsSync(path) && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true

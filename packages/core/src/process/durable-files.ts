@@ -22,9 +22,9 @@ function sync(path: string, flags: 'r' | 'r+', fileSystem: typeof syncingCalls):
 }
 
 /**
- * Creates a file and waits until its content is on the disk; of one that could not be written nothing is left.
+ * Creates a file and waits until its content is on the disk. If that fails, nothing is left of it.
  *
- * @param mode what others may do with it, whatever the umask says; default: what the umask leaves
+ * @param mode permissions of the file, whatever the umask; default: those that the umask leaves
  * @throws what `node:fs` throws: EEXIST when the name is taken
  */
 export function writeNewFile(path: string, content: string | Uint8Array, mode?: number): void {

@@ -1,6 +1,6 @@
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 
-/** What lies below the errors that name a path. */
+/** The original error, below the errors that only add a path. */
 export const causeOf = (error: unknown): unknown =>
   isMemoryError(error) && error.cause ? causeOf(error.cause) : error
 
@@ -23,7 +23,7 @@ export function orAbsent<T>(call: () => T): T | null {
 /**
  * Runs a call that writes to `path`.
  *
- * @throws MemoryError WRITE_FAILED naming the path, for all that is no MemoryError yet
+ * @throws MemoryError WRITE_FAILED naming the path, for every error that is not a MemoryError yet
  */
 export function writing<T>(path: string, call: () => T): T {
   try {

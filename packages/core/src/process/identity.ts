@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
-/** Identifies a process even after its pid is used again, and across machines and containers. */
+/** Identifies a process even after its pid is reused, and across machines and containers. */
 export interface ProcessIdentity {
   pid: number
   /** Start time in kernel clock ticks; 0 where it is unknown. */
@@ -27,8 +27,8 @@ export function thisProcess(): ProcessIdentity {
 export const longestElsewhereMs = 60 * 60 * 1000
 
 /**
- * Whether the process that owns a file is gone. One of this machine or container is gone when it is dead. Whether any
- * other one lives cannot be seen from here: it counts as gone when its file has not been written for an hour.
+ * Whether the process that owns a file is gone. A process of this machine or container is gone when it is dead. Any
+ * other process cannot be checked from here: it counts as gone when its file has not been written for an hour.
  *
  * @param lastWritten when the file was last written, in milliseconds
  */
@@ -44,11 +44,11 @@ function isAlive({ pid, started }: Pick<ProcessIdentity, 'pid' | 'started'>): bo
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // EPERM: it lives, but belongs to somebody else.
+    // EPERM: it is alive, but belongs to another user.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
   }
   const now = statOf(pid)
-  // One that has ended and that its parent does not ask for keeps its id and its start, for ever under some parents.
+  // A zombie keeps its id and its start time until its parent asks for it, which some parents never do.
   if (now?.state === 'Z') return false
   return started === 0 || !now || now.started === started
 }

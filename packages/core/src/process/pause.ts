@@ -1,5 +1,5 @@
-/** Nobody ever wakes a waiter: the operating system does not tell when a lock or a database is free. */
+/** Nothing ever wakes a waiter: the operating system does not report when a lock or a database becomes free. */
 const nobody = new Int32Array(new SharedArrayBuffer(4))
 
-/** Stops the whole thread for some milliseconds. */
+/** Blocks the whole thread for `ms` milliseconds. */
 export const pause = (ms: number): void => void Atomics.wait(nobody, 0, 0, ms)

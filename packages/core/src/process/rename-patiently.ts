@@ -3,13 +3,13 @@ import { pause } from './pause.ts'
 
 /** What Windows answers while another program holds a file open. */
 const heldOpen = ['EPERM', 'EACCES', 'EBUSY']
-/** Scanners hold a new file for some hundredths of a second. */
+/** Virus scanners hold a new file for a few hundredths of a second. */
 const patienceMs = 2000
 const longestPauseMs = 100
 
 /**
- * Renames a file, in place of the one that has the name. Windows refuses that while another program has either of
- * them open, as virus scanners do for a moment with whatever was just written: there it is tried for two seconds.
+ * Renames a file, replacing one that already has the name. Windows refuses this while another program has either of
+ * them open, as virus scanners do briefly with new files. It is then retried for two seconds.
  *
  * @throws what `renameSync` throws
  */

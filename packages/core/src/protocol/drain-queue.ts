@@ -16,7 +16,7 @@ export interface DrainResult {
   dead: number
 }
 
-/** What a drain needs: the queue, the memory that it is drained into, and whom to tell. */
+/** What a drain needs: the queue, the memory that it is drained into, and the callbacks. */
 export interface Drain {
   memory: MemoryManager
   queue: WriteQueue
@@ -35,17 +35,17 @@ export interface Drain {
 const firstBackoff = 1000
 const longestBackoff = 5 * 60_000
 
-/** Most writes that are made before the queue is read again for those that were queued behind them meanwhile. */
+/** Most writes that are made before the queue is read again for later writes of the same keys. */
 const mostDelivered = 100
 
 /**
- * Makes the queued writes of the memory's namespace that are due, oldest first and in order for each key. Nobody else
- * may drain the queue meanwhile.
+ * Makes the queued writes of the memory's namespace that are due, oldest first and in order for each key. No other
+ * process may drain the queue meanwhile.
  */
 export async function drainQueue(drain: Drain): Promise<DrainResult> {
   const { memory, queue, entered, clock } = drain
   const result = nothingDrained()
-  /** Keys whose earlier writes wait: the later ones wait behind them. */
+  /** Keys with a write that has to wait: their later writes wait behind it. */
   const blocked = new Set<string>()
   const all = await queue.items()
   const items = all.filter((item) => item.namespace === memory.namespace)
@@ -56,7 +56,7 @@ export async function drainQueue(drain: Drain): Promise<DrainResult> {
 
   /** The first write of each key that was queued since this drain began. */
   const findLate = async (): Promise<Map<string, QueueItem>> => {
-    // One that began before a write was made is dated before it, and must be found.
+    // A call that began before a write was made is dated before it, and must be found.
     await entered()
     const late = await queue.items(last)
     return new Map(late.reverse().map((item) => [nameOf(item), item]))
@@ -124,7 +124,7 @@ export async function drainQueue(drain: Drain): Promise<DrainResult> {
   return result
 }
 
-/** Removes a write from the queue, after telling the next one of its key which version it left. */
+/** Removes a write from the queue, after noting in the key's next write which version it left. */
 async function removeDone(
   drain: Drain,
   item: QueueItem,
@@ -143,10 +143,10 @@ async function setAside(
   findNext: () => Promise<QueueItem | undefined>,
 ): Promise<'dead' | 'waiting'> {
   const { queue } = drain
-  // A memory that was closed meanwhile says nothing about the write.
+  // The error of a closed memory says nothing about the write.
   if (!isMemoryError(error) || error.code === MemoryErrorCode.CLOSED) throw error
   const dead = !maySucceedLater(item, error)
-  // What this write would have replaced is still ours for the next one.
+  // To the next write, the version that this one would have replaced is still our own.
   const next = dead && item.follows !== undefined ? await findNext() : undefined
   if (next) {
     next.follows = item.follows as number
@@ -163,20 +163,20 @@ async function setAside(
   return dead ? 'dead' : 'waiting'
 }
 
-/** There may be room later, and where the look at what stands there failed, the write itself was not tried. */
+/** There may be room later; and after SEARCH_FAILED the write itself was not tried, only reading the key failed. */
 const maySucceedLater = (item: QueueItem, error: MemoryError): boolean =>
   isPassing(error) ||
   error.code === MemoryErrorCode.QUOTA_EXCEEDED ||
   error.code === MemoryErrorCode.SEARCH_FAILED ||
   lacksKey(item, error)
 
-/** Whether a write is to be encrypted and there is no key for it here: who drains the queue next may have one. */
+/** Whether a write asks for encryption and this process has no key: the next one to drain the queue may have it. */
 const lacksKey = ({ options }: QueueItem, { code }: MemoryError): boolean =>
   options?.encrypt === true && code === MemoryErrorCode.NOT_SUPPORTED
 
 /**
- * Makes a queued write, unless it was made already or somebody has written the key since. What is written between the
- * look at the key and the write is looked at, too.
+ * Makes a queued write, unless it was made already or somebody has written the key since. If the key changes between
+ * the check and the write, it is checked again.
  */
 async function deliver(
   memory: MemoryManager,
@@ -196,13 +196,13 @@ async function deliver(
       if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
       const present = await memory.read(scope, key, { includeMetadata: true })
       if (present?.metadata.updatedAt !== ifUpdatedAt) continue
-      // The write itself asks for a key that is free. All others were only in the way of another one.
+      // With `overwrite: false`, the write itself requires a free key. Any other conflict is only a passing collision.
       throw present && options?.overwrite === false ? error : passing(error)
     }
   }
 }
 
-/** @throws MemoryError CONFLICT when the key is no longer as it was seen: absent, or written at this time */
+/** @throws MemoryError CONFLICT when the key is no longer as it was seen: absent, or written at `ifUpdatedAt` */
 async function makeUnlessChanged(
   memory: MemoryManager,
   { scope, key, options }: QueueItem,
@@ -214,17 +214,17 @@ async function makeUnlessChanged(
   return memory.atomicUpdate(scope, [update])
 }
 
-/** A conflict that leaves no trace, such as one that a database ends a deadlock with. */
+/** A conflict that changed nothing, such as the end of a deadlock in a database: the write can be tried again. */
 const passing = (conflict: MemoryError): MemoryError =>
   new MemoryError(conflict.message, MemoryErrorCode.UNAVAILABLE, { cause: conflict })
 
-/** Nobody can have prolonged what could not be read. */
+/** No access can have extended the TTL of a value that is not in the memory yet. */
 const hasExpired = (now: number, { queuedAt, options }: QueueItem): boolean => {
   const { ttl = 0 } = options ?? {}
   return ttl > 0 && now >= queuedAt + ttl
 }
 
-/** Who has to wait longer than the longest backoff was set aside by a clock that is wrong. */
+/** A write that would have to wait longer than the longest backoff was set aside by a wrong clock. */
 const isDueAt = (now: number, { notBefore }: QueueItem): boolean =>
   notBefore <= now || notBefore > now + longestBackoff
 
@@ -236,7 +236,9 @@ async function noteOwnVersion({ memory, queue }: Drain, next: QueueItem, value: 
   await queue.update(next)
 }
 
-/** How what the memory holds under the key stands to a queued write: no newer, the write itself, or a later one. */
+/**
+ * Compares what the memory holds under the key with a queued write: nothing newer, the write itself, or a later one.
+ */
 function compareWithStored(
   { queuedAt, follows, options }: QueueItem,
   value: unknown,
@@ -244,7 +246,7 @@ function compareWithStored(
 ): 'nothing' | 'itself' | 'a later write' {
   const { updatedAt } = record.metadata
   if (updatedAt === follows) return 'nothing'
-  // The attempt that timed out may have succeeded all the same. An older entry may have other options.
+  // The attempt that timed out may have succeeded after all. An older entry may have other options.
   const isRecent = updatedAt >= queuedAt || options?.overwrite === false
   if (isRecent && equalJson(record.value as JsonValue, toJsonValue(value))) return 'itself'
   return updatedAt > queuedAt ? 'a later write' : 'nothing'

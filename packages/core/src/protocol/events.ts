@@ -16,8 +16,8 @@ export interface MemoryEvent extends Omit<Operation, 'arguments'> {
 }
 
 /**
- * Wraps a memory so that `onEvent` is called when a call ends. An error of the listener is dropped: it must not
- * change what the memory answers.
+ * Wraps a memory so that `onEvent` is called when a call ends. Errors of the listener are ignored: they must not change
+ * what the memory answers.
  */
 export function observeMemory<Schemas extends ValueTypes>(
   memory: MemoryManager<Schemas>,

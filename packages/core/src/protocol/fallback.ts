@@ -31,14 +31,15 @@ export interface FallbackOptions {
   memory: MemoryManager
   /** Keeps writes that the store did not answer. Without a queue they fail as usual. */
   queue?: WriteQueue | undefined
-  /** Called for every failure that was handled: log it. What it throws is dropped. */
+  /** Called for every failure that was handled: log it. Its errors are ignored. */
   onDegraded: (degradation: Degradation) => void
   /**
-   * Check queued values, as the memory's own do. Without them, of several queued writes whose values a schema of the
-   * memory changes, with defaults for example, only the first is made: it looks like somebody else's.
+   * Schemas that check queued values, the same as the memory's. Without them, if a schema of the memory changes values
+   * (by defaults, for example), only the first of several queued writes is made: its stored value looks like somebody
+   * else's.
    */
   schemas?: ValueSchemas | undefined
-  /** What to do with secrets in queued values, tags, types and texts: as the memory does. Default `redact`. */
+  /** What to do with secrets in queued values, tags, types and texts: use the memory's policy. Default `redact`. */
   redact?: RedactPolicy | undefined
   /** Seals queued values that ask for encryption; without it such writes are not queued. */
   encryptionKey?: Uint8Array | KeyRing | undefined
@@ -49,7 +50,7 @@ export interface MemoryFallback {
   /**
    * The value, or what `fallback` returns when the value is absent or cannot be read.
    *
-   * @throws MemoryError INVALID_INPUT for a scope or a key that is none
+   * @throws MemoryError INVALID_INPUT for an invalid scope or key
    */
   readWithFallback<T>(scope: MemoryScope, key: string, fallback: () => Promise<T>): Promise<T>
   /**
@@ -72,15 +73,15 @@ export interface MemoryFallback {
   drain(): Promise<DrainResult>
 }
 
-/** Most keys of which it is known when this process wrote them last. */
+/** Most keys whose last write by this process is remembered. */
 const mostKnown = 10_000
 
-/** Milliseconds after which the queue is read again, as another process may have drained it. */
+/** Milliseconds after which the queue is read again, because another process may have drained it. */
 const trustedForMs = 5000
 
 /**
- * Reads and writes of a memory that go on while its store is full or away. Reads and writes made through the memory
- * itself know nothing of the queue.
+ * Reads and writes that keep working while the memory's store is full or unreachable. Calls made on the memory itself
+ * bypass the queue.
  *
  * @throws MemoryError INVALID_INPUT when an option is missing, wrong or unknown
  */
@@ -95,14 +96,14 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
   /** Writes that are about to queue behind an earlier one. */
   const entering = new Set<Promise<boolean>>()
   /**
-   * How this process's last write of each key is dated. That is later than the clock where the clock was put back, and
-   * where several writes fell into one millisecond: a write that is queued then must not look older.
+   * The time of this process's last write of each key. It is ahead of the clock when the clock was set back or several
+   * writes fell into one millisecond, so that a write that is queued then does not look older.
    */
   const ownWrites = new LRUCache<string, number>({ max: mostKnown })
 
   const lastOwn = (address: Address): number => ownWrites.get(nameOf(address)) ?? Number.NEGATIVE_INFINITY
 
-  /** Before the write, which may be made although it fails. */
+  /** Called before the write, which may take effect even if it fails. */
   const noteOwn = (address: Address): void =>
     void ownWrites.set(nameOf(address), Math.max(clock(), lastOwn(address) + 1))
 
@@ -114,7 +115,7 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
   const isWaiting = async (source: WriteQueue, address: Address): Promise<boolean> => {
     const name = nameOf(address)
     if (waiting && !waiting.names.has(name)) return false
-    // Of a clock that was put back no age can be told.
+    // After the clock was set back, the age is unknown.
     const age = waiting ? clock() - waiting.readAt : Number.POSITIVE_INFINITY
     if (!waiting || age < 0 || age >= trustedForMs) {
       const items = (await source.items()).filter(({ dead }) => !dead)
@@ -123,7 +124,7 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
     return waiting.names.has(name)
   }
 
-  /** Queues a write if an earlier one of its key is queued; tells whether it did. */
+  /** Queues a write if an earlier one of its key is queued; returns whether it did. */
   const queueBehind = async (source: WriteQueue, address: Address, write: AskedWrite): Promise<boolean> => {
     const behind = isWaiting(source, address).then(async (isBehind) => {
       if (isBehind) await enqueue(source, address, write)
@@ -160,10 +161,10 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
 
   return {
     async readWithFallback<T>(scope: MemoryScope, key: string, fallback: () => Promise<T>): Promise<T> {
-      // No memory has what is wrong: to answer the fallback would hide that.
+      // Returning the fallback for an invalid address would hide the mistake.
       checkAddress({ namespace, scope, key })
       try {
-        // With its metadata: a stored null is a value.
+        // Read with its metadata, because a stored null is a value.
         const record = await memory.read<T>(scope, key, { includeMetadata: true })
         if (record !== null) return record.value
       } catch (error) {

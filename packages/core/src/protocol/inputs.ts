@@ -20,12 +20,12 @@ import { statisticKeyOf } from './statistic-key.ts'
 const restOfKey = (beginning: string) =>
   z.string().check(z.maxLength(maxKeyLength - beginning.length), ...nameChecks, noSecretBehind(beginning))
 
-/** As a write refuses a key: what becomes one later would lose what is written with it. */
+/** Refuses what a write would refuse in a key: found only later, the data to be written under it would be lost. */
 const noSecretIn = (keyOf: (part: string) => string) =>
   z.refine<string>((part) => {
     const key = keyOf(part)
     return withoutKnownSecrets(key) === key
-  }, 'must not hold a secret, as it becomes part of a key')
+  }, 'must not hold a secret, because it becomes part of a key')
 
 const noSecretBehind = (beginning: string) => noSecretIn((rest) => beginning + rest)
 
@@ -45,7 +45,7 @@ export const lessonSchema = z.looseObject({
   id: z.optional(restOfKey('lesson:')),
 })
 
-/** What of a loop's reflection is counted, learned, and becomes tags, beside two others, and keys. */
+/** The parts of a loop's reflection that are counted, learned, or become keys or tags (next to two other tags). */
 export const reflectionSchema = z.looseObject({
   outcome: outcomeSchema,
   lessons: z.array(lessonSchema),
@@ -58,7 +58,7 @@ const tokenBudget = z.union(
   'must be a number of tokens, or Infinity for no limit',
 )
 const contextLimit = z.int().check(z.gte(0), z.lte(maxSearchLimit))
-/** Of `retrieveContext`. */
+/** Options of `retrieveContext`. */
 export const contextOptionsSchema = z.strictObject({
   limits: z.optional(
     z.strictObject({
@@ -72,7 +72,7 @@ export const contextOptionsSchema = z.strictObject({
   minScore: z.optional(z.number().check(z.gte(0), z.lte(1))),
 })
 
-/** Of `findMatchingPatterns`. */
+/** The argument of `findMatchingPatterns`. */
 export const situationSchema = z.strictObject({
   tags: z.optional(tagsSchema),
   description: z.optional(z.string()),
@@ -82,7 +82,7 @@ export const situationSchema = z.strictObject({
 })
 
 const weight = z.number().check(z.gte(0))
-/** Of `createPatternMatcher`. */
+/** Options of `createPatternMatcher`. */
 export const patternMatcherOptionsSchema = z.strictObject({
   embed: aFunction,
   weights: z.optional(
@@ -93,13 +93,13 @@ export const patternMatcherOptionsSchema = z.strictObject({
   limit: z.optional(z.int().check(z.gte(1), z.lte(maxSearchLimit))),
 })
 
-/** Of `createMemoryFallback`. */
+/** Options of `createMemoryFallback`. */
 export const fallbackOptionsSchema = z.strictObject({
   memory: withMethod('read', 'must be a memory, such as that of createMemoryManager'),
   queue: z.optional(withMethod('append', 'must be a queue, such as that of createInMemoryQueue')),
   onDegraded: z.custom(
     (given) => typeof given === 'function',
-    'must be a function: it is told of every failure',
+    'must be a function: it is called for every failure',
   ),
   schemas: z.optional(valueSchemasSchema),
   redact: z.optional(redactPolicySchema),
@@ -107,7 +107,7 @@ export const fallbackOptionsSchema = z.strictObject({
   clock: aFunction,
 })
 
-/** Of `createCleanupScheduler`. Its numbers are checked where they are used. */
+/** Options of `createCleanupScheduler`. Numbers are checked where they are used. */
 export const schedulerOptionsSchema = z.strictObject({
   intervals: z.optional(z.looseObject({})),
   jitter: z.optional(z.unknown()),
@@ -116,10 +116,10 @@ export const schedulerOptionsSchema = z.strictObject({
   onTurn: aFunction,
 })
 
-/** Of `createInMemoryQueue`. Its capacity is checked where it is used. */
+/** Options of `createInMemoryQueue`. The capacity is checked where it is used. */
 export const queueOptionsSchema = z.strictObject({ capacity: z.optional(z.unknown()) })
 
-/** Of `createMemoryCache`. */
+/** Options of `createMemoryCache`. */
 export const cacheOptionsSchema = z.strictObject({
   maxBytes: z.optional(atLeastOne),
   // The cache reserves room for all of them at once.

@@ -83,10 +83,10 @@ const identityOf = ({ category, text }: AnyLesson): string =>
   JSON.stringify([category, [...wordsOf(text).map(({ term }) => term), ...(text.match(/[\p{S}#]/gu) ?? [])]])
 
 /**
- * Key of a lesson in long-term memory; the same lesson always has the same key. Lessons that differ in their secrets
- * alone are the same: the hash of a secret would confirm each guess at it.
+ * Key of a lesson in long-term memory; the same lesson always has the same key. Lessons that differ only in their
+ * secrets are the same: a hash of the secret would confirm a guess at it.
  *
- * @throws MemoryError INVALID_INPUT when it has no text, or a category that is no tag
+ * @throws MemoryError INVALID_INPUT when it has no text, or a category that cannot be a tag
  */
 export async function lessonKey(lesson: Lesson | AnyLesson): Promise<string> {
   parseInput(lessonSchema, lesson, 'lesson')
@@ -96,17 +96,17 @@ export async function lessonKey(lesson: Lesson | AnyLesson): Promise<string> {
 }
 
 /**
- * Keeps a lesson in long-term memory and counts how often it was learned, also when several processes learn it
- * at the same moment. Members and tags that it has beside those of the lesson stay.
+ * Keeps a lesson in long-term memory and counts how often it was learned, even when several processes learn it at the
+ * same moment. Any other members and tags of the entry stay.
  *
  * @returns its key
- * @throws MemoryError INVALID_INPUT when it has no text, or a category that is no tag; CONFLICT when others write it all
- * the time
+ * @throws MemoryError INVALID_INPUT when it has no text, or a category that cannot be a tag; CONFLICT when others keep
+ * writing it
  */
 export async function learn(memory: MemoryManager, lesson: Lesson | AnyLesson): Promise<string> {
   const key = await lessonKey(lesson)
   await updateEntry<Lesson & { count: number }>(memory, 'long-term', key, (known, metadata) => ({
-    // A person may have written into it, and tagged it as well.
+    // A person may have edited and tagged it.
     value: {
       ...(isJsonObject(known) ? known : {}),
       ...lesson,

@@ -31,9 +31,9 @@ export interface Reflection {
   /** Names of the tools that took part: episodes are found by them. */
   toolsUsed?: string[]
   /**
-   * Keys of the long-term patterns and playbooks that were followed. Each records the outcome, or if it is plain
-   * text, is absent and has a `#`, or its schema takes no rate, the entry `statistic:<key>` does, with `:` in place of
-   * `#`: a key has at most 1,014 characters.
+   * Keys of the long-term patterns and playbooks that were followed, of at most 1,014 characters each. The outcome is
+   * recorded in the entry itself, or in `statistic:<key>`, with `:` in place of `#`, when the entry is plain text, is
+   * absent and its key has a `#`, or its schema takes no rate.
    */
   patternsUsed?: string[]
   /** Rounds that the action took. Default 1. */
@@ -41,8 +41,8 @@ export interface Reflection {
 }
 
 /**
- * The five functions of an agent. Each is given what the specification lets it read. What it returns, any JSON value,
- * is kept in working memory.
+ * The five functions of an agent. Each gets what the specification lets it read. Its result, any JSON value, is kept in
+ * working memory.
  */
 export interface LoopSteps<
   Perception,
@@ -88,7 +88,7 @@ export interface LoopOptions {
 export interface LoopResult<Result> {
   loopId: string
   reflection: Result
-  /** As episodic memory holds it, without secrets for example. */
+  /** As episodic memory holds it, for example without secrets. */
   episode: Episode
 }
 
@@ -96,15 +96,15 @@ export interface LoopResult<Result> {
 const running = new WeakSet<MemoryManager>()
 
 /**
- * Walks PERCEIVE, REASON, ACT, OBSERVE and REFLECT once, with the reads and writes of the specification. Each
- * state's result goes to working memory; at the end the episode goes to episodic memory and the lessons to long-term
- * memory. Working memory is cleared before and after. If a step fails, nothing else is written and its error is
- * thrown unchanged.
+ * Walks PERCEIVE, REASON, ACT, OBSERVE and REFLECT once, with the reads and writes of the specification. Each state's
+ * result goes to working memory; at the end the episode goes to episodic memory and the lessons to long-term memory.
+ * Working memory is cleared before and after. If a step fails, nothing else is written and its error is thrown
+ * unchanged.
  *
- * @throws MemoryError CONFLICT when a loop runs on this memory already: give each loop its own namespace;
- * INVALID_INPUT when the goal has no description, the loop's id cannot be part of a key, a step returns something other
- * than JSON, or the reflection has an unknown outcome, a lesson without a text, a category or a tool that cannot be a
- * tag, or a name that cannot be part of a key, as one that holds a secret
+ * @throws MemoryError CONFLICT when a loop runs on this memory already: give each loop its own namespace; INVALID_INPUT
+ * when the goal has no description, the loop's id cannot be part of a key, a step returns something other than JSON, or
+ * the reflection has an unknown outcome, a lesson without a text, a category or a tool that cannot be a tag, or a name
+ * that cannot be part of a key, such as one that holds a secret
  */
 export async function runLoop<
   Perception,
@@ -182,7 +182,7 @@ export async function runLoop<
     await memory.clear('working')
     return result
   } catch (error) {
-    // The step's error is what the caller needs to know, also when clearing fails too.
+    // The caller needs to know the step's error, even when clearing fails too.
     await memory.clear('working').catch(() => undefined)
     throw error
   } finally {
@@ -196,7 +196,7 @@ async function readToolState(memory: MemoryManager): Promise<Record<string, unkn
 }
 
 async function findSimilar(memory: MemoryManager, goal: AnyGoal): Promise<Episode[]> {
-  // Others write episodes as the specification has them, without a type.
+  // Other programs write episodes as the specification defines them, without a type.
   const query = { text: queryOf(goal.description), filters: { outcome: { $in: outcomeSchema.options } } }
   return (await memory.search<Episode>('episodic', query, { limit: 3 })).map(({ value }) => value)
 }
@@ -227,9 +227,8 @@ async function keepEpisode(memory: MemoryManager, finished: Finished): Promise<E
 }
 
 /**
- * Records an outcome in the pattern, or beside it where that cannot hold a rate: a text, such as a section that a
- * person wrote, a key that ends as that of a section, also where there is none yet, or a value whose schema takes no
- * rate.
+ * Records an outcome in the pattern, or in an entry of its own when the pattern cannot hold a rate: it is text, such as
+ * a section that a person wrote; its key is one of a section, which may not exist yet; or its schema takes no rate.
  */
 async function recordPattern(memory: MemoryManager, pattern: string, outcome: Outcome): Promise<void> {
   const [known] = (await memory.batchRead('long-term', [pattern])).values()
@@ -281,7 +280,7 @@ const isRunning = (): MemoryError =>
 
 const cannotBeKept = (state: LoopStateName, cause: MemoryError): MemoryError =>
   new MemoryError(
-    `the step '${state}' returned what memory cannot hold (for nothing, return null): ${cause.message}`,
+    `the step '${state}' returned what memory cannot hold (to return nothing, return null): ${cause.message}`,
     MemoryErrorCode.INVALID_INPUT,
     { scope: 'working', ...(cause.details ? { details: cause.details } : {}), cause },
   )

@@ -15,7 +15,7 @@ export interface MemoryCacheOptions {
  * An LRU cache for `createMemoryManager({ cache })`. Before a cached value is answered, the entry's stamp is compared
  * with the store's, so the answer is never out of date.
  *
- * @throws MemoryError INVALID_INPUT for a size that is no whole number above 0, or for more entries than may be kept
+ * @throws MemoryError INVALID_INPUT for a size that is not a whole number above 0, or for more entries than are allowed
  */
 export function createMemoryCache(options: MemoryCacheOptions = {}): MemoryCache {
   parseInput(cacheOptionsSchema, options, 'options')

@@ -24,7 +24,10 @@ export interface Operation {
   namespace: string
   /** Absent when a clean-up covers all scopes. */
   scope?: MemoryScope
-  /** Without secrets, also where the memory refuses the key for them. Absent when the call concerns several entries. */
+  /**
+   * Without secrets, even when the memory refuses the key because of them. Absent when the call concerns several
+   * entries.
+   */
   key?: string
   /** The arguments as given. They may hold private text. */
   arguments: readonly unknown[]

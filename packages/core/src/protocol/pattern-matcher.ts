@@ -45,20 +45,20 @@ export interface PatternMatcherOptions {
 /** The description weighs a little more than declared tags and preconditions. */
 export const patternWeights = { tags: 0.3, description: 0.4, preconditions: 0.3 } as const
 
-/** Of the patterns that carry a tag the newest so many are compared, and so many of those nearest to a description. */
+/** Most patterns that are compared: the newest of those that carry a tag, and the nearest to a description. */
 const mostLookedAt = 1000
 
 export interface PatternMatcher {
   /**
    * Long-term patterns that share a tag, the meaning or a precondition with the situation, best first.
    *
-   * @throws MemoryError INVALID_INPUT when the situation is none, or a member of it is unknown; as `search` does
+   * @throws MemoryError INVALID_INPUT when the situation is invalid or has an unknown member; as `search` does
    */
   findMatchingPatterns<T = unknown>(situation: Situation): Promise<PatternMatch<T>[]>
 }
 
 /**
- * Finds patterns in long-term memory by any part of a situation, and scores what it finds by every part.
+ * Finds patterns in long-term memory by any part of a situation, and scores each match by every part.
  *
  * @throws MemoryError INVALID_INPUT when an option is out of range or unknown
  */
@@ -69,13 +69,13 @@ export function createPatternMatcher(
   parseInput(patternMatcherOptionsSchema, options, 'options')
   const { embed, weights = patternWeights, limit = 10 } = options
 
-  // Only what is handed out counts as used.
+  // Only patterns that are returned count as accessed.
   const find = (query: SearchQuery, most: number): Promise<Match[]> =>
     memory.search('long-term', query, { limit: most, touch: false })
 
   const byTags = async (given: readonly string[]): Promise<Part> => {
     const tags = [...new Set(given)]
-    // A filter on `tags` would look at the member of that name where a value has one.
+    // A filter on `tags` would look at a value's own member of that name.
     const pages = await Promise.all(tags.map((tag) => find({ tags: [tag] }, mostLookedAt)))
     return { name: 'tags', found: pages.flat(), scoreOf: ({ metadata }) => share(tags, metadata.tags) }
   }
@@ -83,7 +83,7 @@ export function createPatternMatcher(
   const byPreconditions = async (conditions: Record<string, unknown>): Promise<Part> => {
     const filters = { preconditions: { $elemMatch: conditions } }
     const filter = parseFilter(filters)
-    // Of those that match nothing else the newest are the best.
+    // Among patterns that match nothing else, the newest are the best.
     const found = await find({ filters }, limit)
     const isMet = (value: unknown): boolean =>
       matchesFilter(filter, { value: value as JsonValue, metadata: {} })
@@ -105,12 +105,12 @@ export function createPatternMatcher(
         description = '',
         preconditions,
       } = parseInput(situationSchema, situation, 'situation')
-      // By itself a description needs no score of what other parts find.
+      // A description alone does not need to score what other parts find.
       const most = tags.length > 0 || preconditions ? mostLookedAt : limit
       const parts = await Promise.all([
         ...(tags.length > 0 ? [byTags(tags)] : []),
         ...(preconditions ? [byPreconditions(preconditions)] : []),
-        // Last, because what it finds tells how.
+        // Last, so that a pattern that several parts find keeps the description's `mode`.
         ...(description.trim() !== '' ? [byDescription(description, most)] : []),
       ])
       const patterns = bestOfEach(parts, rank(parts, weights), limit)
@@ -124,7 +124,7 @@ export function createPatternMatcher(
 type PartName = keyof PatternMatch['matchedBy']
 type Match = MemoryMatch<unknown>
 
-/** What one part of a situation finds, and its score of whatever is found by any. */
+/** What one part of a situation finds, and how it scores what any part finds. */
 interface Part {
   name: PartName
   found: Match[]
@@ -147,13 +147,13 @@ function rank(parts: readonly Part[], weights: Record<PartName, number>): Patter
         matchedBy[name] = ofPart
         score += ofPart * weights[name]
       }
-      // Parts that weigh nothing tell none of the patterns from another.
+      // If none of the parts has a weight, all patterns score 0.
       return { key, value, metadata, mode, score: whole > 0 ? score / whole : 0, matchedBy }
     })
     .sort((a, b) => b.score - a.score || b.metadata.updatedAt - a.metadata.updatedAt)
 }
 
-/** Of patterns in their order, the first so many that match each part. */
+/** The first `limit` patterns that match each part, in the order given. */
 function bestOfEach(parts: readonly Part[], patterns: PatternMatch[], limit: number): PatternMatch[] {
   const best = new Set(
     parts.flatMap(({ name }) =>

@@ -5,7 +5,7 @@ import type { AnyGoal } from './types.ts'
 /**
  * Shortens and repairs a description so that `search` accepts it.
  *
- * @throws MemoryError INVALID_INPUT when there is none
+ * @throws MemoryError INVALID_INPUT when there is no description
  */
 export function queryOf(description: string): string {
   if (typeof description === 'string') return description.slice(0, maxQueryLength).toWellFormed()

@@ -11,14 +11,14 @@ import { createRedactor, type RedactPolicy } from '../redaction/redactor.ts'
 import type { ValueSchemas } from '../schemas.ts'
 import type { QueuedWrite } from './write-queue.ts'
 
-/** What somebody asked to write, unchecked. */
+/** A requested write, unchecked. */
 export interface AskedWrite {
   value: unknown
   options: WriteOptions | undefined
   queuedAt: number
 }
 
-/** Between writes and what a queue keeps of them: neither a secret nor plain text of an encrypted value. */
+/** Converts writes to what a queue keeps, and back. A queue keeps no secret and no plain text of an encrypted value. */
 export interface QueuedValues {
   /**
    * What a queue keeps of a write. Repeats the checks of the memory, which does not see a write that waits for an
@@ -27,9 +27,9 @@ export interface QueuedValues {
    * @throws MemoryError as `write` does for wrong input
    */
   pack(address: Address, write: AskedWrite): Promise<QueuedWrite>
-  /** Tells whether `pack` takes a write with these options: without a key it takes none to be encrypted. */
+  /** Whether `pack` takes a write with these options: without a key, it takes none that asks for encryption. */
   canPack(options: WriteOptions | undefined): boolean
-  /** The value that is to be written. @throws MemoryError NOT_SUPPORTED when it is encrypted and there is no key */
+  /** The value to write. @throws MemoryError NOT_SUPPORTED when it is encrypted and there is no key */
   unpack(write: QueuedWrite): Promise<unknown>
 }
 
@@ -96,7 +96,7 @@ const foundByOf = (
   ...(given.tags === undefined ? {} : { tags }),
 })
 
-/** An address apart from the entry's own, so that a value sealed for the queue opens nowhere else. */
+/** An address other than the entry's own, so that a value sealed for the queue opens nowhere else. */
 const queuedAddress = ({ namespace, scope, key }: Address): Address => ({
   namespace: `queue:${namespace}`,
   scope,

@@ -232,7 +232,7 @@ describe('createCleanupScheduler', () => {
     const { open, turns } = setUp()
     const wrong = {
       code: 'MEMORY_INVALID_INPUT',
-      message: 'there is no task foo: they are expire, evict, archive',
+      message: 'there is no task foo: the tasks are expire, evict, archive',
     }
     await expect(open().scheduler.run('foo' as never)).rejects.toMatchObject(wrong)
     expect(turns).toEqual([])

@@ -38,7 +38,7 @@ export interface SchedulerOptions {
   jitter?: number | undefined
   random?: (() => number) | undefined
   timers?: Timers | undefined
-  /** Called after every turn. What it throws is dropped. */
+  /** Called after every turn. Its errors are ignored. */
   onTurn?: ((turn: CleanupTurn) => void) | undefined
 }
 
@@ -67,7 +67,7 @@ export function createCleanupScheduler(
   const { jitter = 0.1, random = Math.random, timers = platformTimers, onTurn } = options
   for (const [task, interval] of Object.entries(options.intervals ?? {})) {
     checkTask(task)
-    // `setTimeout` takes any other value as one millisecond.
+    // `setTimeout` treats any other value as one millisecond.
     if (interval > 0 && Number.isFinite(interval)) continue
     throw new MemoryError(
       `intervals.${task} must be a number of milliseconds above 0`,
@@ -106,7 +106,7 @@ export function createCleanupScheduler(
     wait(task, intervalOf(task) * (1 + jitter * random()), () => {
       pending.delete(task)
       void run(task).then(() => {
-        // After a stop and a new start it is planned already.
+        // After a stop and a new start, the task is already planned.
         if (started && !pending.has(task)) plan(task)
       })
     })
@@ -140,10 +140,10 @@ export function createCleanupScheduler(
 function checkTask(task: string): void {
   if (Object.hasOwn(cleanupTasks, task)) return
   const known = Object.keys(cleanupTasks).join(', ')
-  throw new MemoryError(`there is no task ${task}: they are ${known}`, MemoryErrorCode.INVALID_INPUT)
+  throw new MemoryError(`there is no task ${task}: the tasks are ${known}`, MemoryErrorCode.INVALID_INPUT)
 }
 
-/** What has expired goes at every turn, old episodes are archived at the daily one alone. */
+/** Every turn removes expired entries; only the daily one archives old episodes. */
 const optionsOf = (memory: MemoryManager, task: CleanupTask): CleanupOptions => ({
   ...cleanupTasks[task].options,
   ...(task === 'expire' && memory.capabilities.episodic.archive ? { archiveBefore: 0 } : {}),
@@ -169,7 +169,7 @@ async function claim(
   const value = { type: turnType, task, takenAt: now }
   const options = { ttl, index: false, tags: [turnTag] }
   try {
-    // A look by `read` would count as an access, which prolongs the turn.
+    // A `read` would count as an access, which prolongs the turn.
     const found = await memory.search<{ takenAt?: number }>(
       'short-term',
       { filters: { type: turnType, task }, tags: [turnTag] },
@@ -179,7 +179,7 @@ async function claim(
     if (!standing) await memory.write('short-term', key, value, { ...options, overwrite: false })
     else {
       const { takenAt = standing.metadata.updatedAt } = standing.value
-      // A turn further ahead than that was dated by a clock that is wrong.
+      // A turn further ahead than that was dated by a wrong clock.
       if (Math.abs(now - takenAt) < ttl) return false
       const { updatedAt: ifUpdatedAt } = standing.metadata
       await memory.atomicUpdate('short-term', [{ operation: 'set', key, value, options, ifUpdatedAt }])

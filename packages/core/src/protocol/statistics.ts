@@ -18,11 +18,11 @@ const scoreOf: Record<Outcome, number> = { success: 1, partial: 0.5, failure: 0 
 
 /**
  * Records an outcome in the long-term entry that was used: a playbook, a pattern, a tool. The entry's value gets
- * `successRate` and `uses`, which filters can use; an absent key becomes a `statistic`. Concurrent outcomes of
- * several processes are all counted. A rate that the value came with, without `uses`, counts as one outcome.
+ * `successRate` and `uses`, which filters can use; an absent key becomes a `statistic`. Concurrent outcomes of several
+ * processes are all counted. A rate that the value came with, without `uses`, counts as one outcome.
  *
- * @throws MemoryError INVALID_INPUT for an outcome that is none, and when the value is not an object, or its schema
- * drops what it does not name, and so cannot hold a rate; CONFLICT when others write the entry all the time
+ * @throws MemoryError INVALID_INPUT for an unknown outcome, and when the value cannot hold a rate, because it is not an
+ * object or its schema drops unknown members; CONFLICT when others keep writing the entry
  */
 export async function recordOutcome(
   memory: MemoryManager,
@@ -42,7 +42,7 @@ export async function recordOutcome(
   return statisticsOf(value)
 }
 
-/** What a schema makes of a value only shows in what is kept. */
+/** The effect of a schema shows only in the stored value. */
 const dropsRate = (kept: unknown): boolean => isJsonObject(kept) && kept.uses === undefined
 
 function statisticsOf(value: JsonObject | null): SuccessStatistics {
@@ -60,7 +60,7 @@ const noRoom = (key: string): MemoryError =>
 
 const noObject = (key: string): MemoryError =>
   new MemoryError(
-    `the value of '${key}' is no object and cannot carry a success rate: record the outcome under another key`,
+    `the value of '${key}' is not an object and cannot carry a success rate: record the outcome under another key`,
     MemoryErrorCode.INVALID_INPUT,
     { scope: 'long-term', key },
   )

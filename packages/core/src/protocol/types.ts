@@ -1,6 +1,6 @@
 import type { MemoryScope } from '../scope.ts'
 
-/** What an agent is to achieve. Any further members are kept. */
+/** What an agent should achieve. Any further members are kept. */
 export interface Goal {
   /** The goal in words: memories are searched by it. */
   description: string
@@ -8,7 +8,7 @@ export interface Goal {
   [member: string]: unknown
 }
 
-/** What is needed of a goal; an interface of your own may have more. */
+/** The required members of a goal; your own interface may have more. */
 export type AnyGoal = Pick<Goal, 'description' | 'id'>
 
 export type Outcome = 'success' | 'partial' | 'failure'
@@ -22,7 +22,7 @@ export interface Lesson {
   [member: string]: unknown
 }
 
-/** What is needed of a lesson; an interface of your own may have more. */
+/** The required members of a lesson; your own interface may have more. */
 export type AnyLesson = Pick<Lesson, 'id' | 'category' | 'text'>
 
 export type LoopStateName = 'perceive' | 'reason' | 'act' | 'observe' | 'reflect'

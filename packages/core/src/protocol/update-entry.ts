@@ -10,12 +10,12 @@ const firstPause = 1
 const longestPause = 100
 
 /**
- * Reads, changes and writes an entry so that no update of another process is lost: if it was written in between, it
- * is read and changed again, after a pause of random length. Updates of an entry through the same memory take turns.
- * Its TTL, encryption, tags, type and what it is found by stay unless `change` returns others.
+ * Reads, changes and writes an entry so that no update of another process is lost: if it was written in between, it is
+ * read and changed again, after a pause of random length. Updates of an entry through the same memory take turns. Its
+ * TTL, encryption, tags, type and what it is found by stay unless `change` returns others.
  *
- * @param change is given what is kept, `null` for both where nothing is; may be called again for a later version
- * @throws MemoryError CONFLICT when others win a hundred times in a row
+ * @param change gets what is kept, or `null` for both when the key is absent; may be called again for a later version
+ * @throws MemoryError CONFLICT when others write first a hundred times in a row
  */
 export function updateEntry<T>(
   memory: MemoryManager,
@@ -53,7 +53,7 @@ const byTimer = (milliseconds: number): Promise<unknown> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 const overtaken = (scope: MemoryScope, key: string, cause: unknown): MemoryError =>
-  new MemoryError(`'${key}' is written by others all the time: try again`, MemoryErrorCode.CONFLICT, {
+  new MemoryError(`others keep writing '${key}': try again`, MemoryErrorCode.CONFLICT, {
     scope,
     key,
     cause,

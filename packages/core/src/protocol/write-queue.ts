@@ -45,7 +45,7 @@ export interface WriteQueue {
   remove(id: number): Promise<void>
   /** Runs a section that no other process runs at the same moment; `null` when another one does. */
   exclusively<T>(section: () => Promise<T>): Promise<T | null>
-  /** The writes stay. Afterwards nothing is appended, listed or drained: CLOSED. A drain under way comes to its end. */
+  /** The writes stay. Afterwards, appending, listing and draining fail with CLOSED. A drain under way finishes. */
   close(): Promise<void>
 }
 
@@ -76,7 +76,7 @@ export const queueIsClosed = (): MemoryError =>
 /**
  * A queue in this process's memory, for tests and for stores that do not outlive the process either.
  *
- * @throws MemoryError INVALID_INPUT when the capacity is no whole number of at least 1, or another option is given
+ * @throws MemoryError INVALID_INPUT when the capacity is not a whole number of at least 1, or another option is given
  */
 export function createInMemoryQueue(options: { capacity?: number } = {}): WriteQueue {
   parseInput(queueOptionsSchema, options, 'options')

@@ -1,20 +1,20 @@
 import type { Sureness } from './confidence.ts'
 
-/** What stands in a list of matches. */
+/** A match in a ranked list. */
 export interface RankedMatch extends Sureness {
   /** What each signal contributed; the shares add up to the score. */
   signals: Record<string, number>
 }
 
 /**
- * How many times as many matches to look for as before, as long as a page needs more. Scores depend on how many
- * candidates are looked at, so every page begins with the same look.
+ * By how much a search widens each time a page needs more matches. Scores depend on how many candidates are looked at,
+ * so the search for every page starts equally wide.
  */
 export const depthGrowth = 10
 
 /**
- * A list of matches, best first, and below it what a look at more candidates found besides. What the list has stays as
- * it is, so that all pages of a search are cut from one list.
+ * Appends to a list of matches, best first, what a search among more candidates found in addition. The list itself does
+ * not change, so that all pages of a search are cut from one list.
  */
 export function appendCapped<Match extends RankedMatch>(
   list: readonly Match[],
@@ -28,7 +28,7 @@ export function appendCapped<Match extends RankedMatch>(
   return [...list, ...more.map((match) => cappedBy(last, match))]
 }
 
-/** A match with a score, and a confidence, no higher than those of one before it. */
+/** The match, with its score and confidence capped by those of the one before it. */
 export function cappedBy<Match extends RankedMatch>({ score, confidence }: RankedMatch, match: Match): Match {
   // A little below, because ties go to the later entry.
   const floor = score * (1 - 1e-6)
@@ -36,18 +36,20 @@ export function cappedBy<Match extends RankedMatch>({ score, confidence }: Ranke
   return {
     ...match,
     ...(share < 1 ? { score: floor, signals: scaledSignals(match.signals, share) } : {}),
-    // Another look at more candidates may be surer of what it finds.
+    // A search among more candidates may give a higher confidence.
     ...(confidence === undefined || match.confidence === undefined
       ? {}
       : { confidence: Math.min(confidence, match.confidence) }),
   }
 }
 
-/** The signals of a score of which a share is left: they add up to that. */
+/** The signals scaled by a share, so that they add up to the reduced score. */
 export const scaledSignals = (signals: RankedMatch['signals'], share: number): RankedMatch['signals'] =>
   Object.fromEntries(Object.entries(signals).map(([name, part]) => [name, part * share]))
 
-/** How a passage was found: no better and no surer than the match that it is a part of, which may have been capped. */
+/**
+ * Score and confidence of a passage: no higher than those of the match that it is part of, which may have been capped.
+ */
 export const withinMatch = (match: Sureness, passage: Sureness): Sureness => ({
   score: Math.min(match.score, passage.score),
   ...(match.confidence === undefined || passage.confidence === undefined

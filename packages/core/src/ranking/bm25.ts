@@ -4,7 +4,7 @@ import { tellingWords } from './telling-words.ts'
  * BM25 (Robertson & Zaragoza 2009) with k1 = 1.2, b = 0.75 and the never-negative inverse document frequency
  * `ln(1 + (N - df + 0.5) / (df + 0.5))`.
  *
- * @param documents term counts of every document in the collection; those without words count for nothing
+ * @param documents term counts of every document in the collection; those without words are ignored
  * @param rarities inverse document frequency of each query term, when it comes from another collection
  * @returns one score per document, 0 where no query term occurs
  */
@@ -34,7 +34,7 @@ const termRarity = (term: string, documents: readonly DocumentTerms[]): number =
 
 /**
  * A few units cannot show whether a word is rare. A smaller memory therefore counts as one of this many units, the
- * missing ones without any word; otherwise the words of a memory's only note would count far less than words it lacks.
+ * missing ones being empty; otherwise the words of a memory's only note would count far less than words it lacks.
  */
 export const fewestUnits = 50
 

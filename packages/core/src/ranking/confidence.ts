@@ -6,13 +6,13 @@ export interface Basis {
 
 /**
  * Likelihood, 0..1, that a memory holds the answer to a question, judged by one match: its strength, plus twice its
- * lead over the tenth match. An answer stands out, while a topic that is only mentioned has many similar matches.
- * The confidence of the first match is that of the whole answer.
+ * lead over the tenth match. An answer stands out, while a topic that is only mentioned has many similar matches. The
+ * confidence of the first match is that of the whole answer.
  *
  * Fitted on the questions of eight data sets of conversations, each asked once with its evidence in the memory and once
- * without: of the answers with confidence p, a share of about p have the evidence among their first five. A model fitted
- * on all of them but one agrees on that one within about 0.1. Of notes it says too little of prose and too much of code.
- * The figures are in `docs/decisions/0015-confidence.md`.
+ * without: of the answers with confidence p, a share of about p have the evidence among their first five. A model
+ * fitted on all but one of them agrees on that one within about 0.1. For notes, it is too low for prose and too high
+ * for code. The figures are in `docs/decisions/0015-confidence.md`.
  *
  * @param score of the match, 0..1, as `rankUnits` gives it
  * @param tenth score of the tenth match; 0 when there are fewer
@@ -30,14 +30,14 @@ export function confidenceOf(score: number, tenth: number, { kind, by }: Basis):
 export const confidenceRank = 10
 
 /**
- * The order of what several searches found for the same question, in several scopes for example, best first. A score
- * says how a match stands in its own search: turns of a conversation gain by what is said around them, notes have
- * nothing around them. A confidence says the same of both.
+ * Orders what several searches found for the same question, for example in several scopes, best first. A score only
+ * ranks a match within its own search: turns of a conversation gain from the turns around them, notes have nothing
+ * around them. A confidence means the same for both.
  */
 export const surestFirst = (a: Sureness, b: Sureness): number =>
   (b.confidence ?? 0) - (a.confidence ?? 0) || b.score - a.score
 
-/** Of a match or a passage. One that was not found by a text has no confidence. */
+/** Score and confidence of a match or a passage. Without a text query there is no confidence. */
 export interface Sureness {
   score: number
   confidence?: number | undefined

@@ -15,7 +15,7 @@ export function cosineSimilarity(a: readonly number[], b: readonly number[]): nu
   return left && right ? cosineSimilarity(left, right) : 0
 }
 
-/** The squares of very small and of very large numbers lose their digits, or are infinite. */
+/** The squares of very small or very large numbers lose precision or become infinite. */
 const isExact = (squares: number): boolean => squares > 1e-280 && squares < 1e280
 
 /** The vector in the same direction whose largest component is 1; `null` when all are zeros. */

@@ -3,9 +3,9 @@ import { spokenText } from '../text/spoken-text.ts'
 import { splitUnits } from './units.ts'
 
 /**
- * What is embedded for each unit of a text (`splitUnits`). A turn is what was said. Each further part of another text
- * follows the beginning of its first line, mostly a title or the name of a function: a part alone says too little, or
- * too much about everything.
+ * The text to embed for each unit of a text (`splitUnits`). Of a turn, it is what was said. In any other text, each
+ * part after the first is preceded by the beginning of the first line, usually a title or the name of a function: a
+ * part alone says too little about its subject, or too much about everything else.
  *
  * @param turns as for `splitUnits`
  */

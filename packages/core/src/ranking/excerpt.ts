@@ -2,12 +2,12 @@ import { beginningOf } from '../text/beginning-of.ts'
 import { termsIn } from './words.ts'
 
 /**
- * A text whole or, of a longer one, the piece around the place where most of some terms stand closest together, with `…`
- * where it was cut. What was looked for often stands far from the beginning, and an answer on either side of the words
- * of its question.
+ * The whole text or, if it is longer, the piece around the place where most of the terms are closest together, with `…`
+ * where it was cut. The terms are often far from the beginning, and an answer can be on either side of the words of its
+ * question.
  *
  * @param terms as `queryTerms` gives them
- * @param length most characters, without those two
+ * @param length most characters, without the `…`
  */
 export function excerptOf(text: string, terms: ReadonlySet<string>, length: number): string {
   if (text.length <= length) return text
@@ -20,7 +20,7 @@ export function excerptOf(text: string, terms: ReadonlySet<string>, length: numb
 
 /** The shortest place, of at most `length` characters, with the most different terms; the first of several. */
 function densest(text: string, terms: ReadonlySet<string>, length: number): { start: number; end: number } {
-  // A run of letters that is longer, of a script without spaces say, fits into no place.
+  // A longer run of letters, for example in a script without spaces, does not fit.
   const found = [...termsIn(text, terms)].filter(({ start, end }) => end - start <= length)
   const inside = new Map<string, number>()
   let best = { start: 0, end: 0, terms: 0 }
@@ -40,7 +40,9 @@ function densest(text: string, terms: ReadonlySet<string>, length: number): { st
   return best
 }
 
-/** Where an excerpt begins that may begin at `from` and has to show a word: behind a blank, or else at the word itself. */
+/**
+ * The start of an excerpt at or after `from` that has to show a word: after a blank, or otherwise at the word itself.
+ */
 function afterBlank(text: string, from: number, word: number): number {
   if (from <= 0) return 0
   const blank = text.slice(from, word).search(/\s\S/)

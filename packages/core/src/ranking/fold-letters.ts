@@ -2,18 +2,18 @@ import { isAscii } from '../text/ascii.ts'
 import { lazily } from '../text/lazily.ts'
 
 /**
- * A text with its letters as people type them who search: without the diacritics of Latin, Greek, Cyrillic, Hebrew
- * and Arabic letters, `ß` as `ss` and `ø` as `o`, ligatures and full-width forms as the letters they stand for
- * (Unicode's NFKD). Marks of other scripts stay, such as the vowels of Devanagari and the voicing of kana, which make
- * another word of it. ASCII stays as it is, and no word begins or ends where none did before.
+ * A text with its letters as people type them to search: without the diacritics of Latin, Greek, Cyrillic, Hebrew and
+ * Arabic letters, `ß` as `ss` and `ø` as `o`, ligatures and full-width forms as the letters they stand for (Unicode's
+ * NFKD). Marks of other scripts stay, such as the vowels of Devanagari and the voicing of kana: without them it is
+ * another word. ASCII does not change, and no word boundary moves.
  */
 export const foldLetters = (text: string): string =>
   // Half-width kana and decomposed Hangul are composed only at the end, across letters.
   isAscii(text) ? text : text.replace(foldable, foldCharacter).normalize('NFC')
 
 /**
- * All but ASCII, punctuation, and the plain letters of Greek, Cyrillic, kana, Han and Hangul, which make up most of a
- * text in their script and never change.
+ * Everything except ASCII, punctuation, and the plain letters of Greek, Cyrillic, kana, Han and Hangul, which make up
+ * most of a text in their script and never change.
  */
 const foldable =
   /[^\0-\x7f\u0391-\u03a9\u03b1-\u03c9\u0410-\u0418\u041a-\u0438\u043a-\u044f\u2000-\u206f\u3040-\u30fe\u3400-\u9fff\uac00-\ud7a3]/gu
@@ -25,7 +25,7 @@ function foldCharacter(character: string): string {
     .normalize('NFKD')
     .replace(diacritics(), '')
     .replace(special, (letter) => specialLetters.get(letter) as string)
-  // Some, such as ½, stand for signs as well, which would end the word. A few signs have a mark of their own in NFC.
+  // Some, such as ½, decompose into signs, which would end the word. A few signs have their own mark in NFC.
   const isSign = notOfWord().test(character + plain)
   const result = isSign ? character.normalize('NFC').replace(diacritics(), '') : plain
   if (folded.size >= mostFolded) folded.clear()
@@ -36,15 +36,15 @@ function foldCharacter(character: string): string {
 const notOfWord = lazily(() => /[^\p{L}\p{N}\p{M}\p{Co}]/u)
 
 /**
- * Combining marks of the scripts that people search without them, those of Latin and Greek being common to several
- * scripts; the tatweel, which only stretches Arabic. The voicing marks of kana are common to its two scripts.
+ * Combining marks of the scripts that people search without marks, of which those of Latin and Greek belong to several
+ * scripts; and the tatweel, which only stretches Arabic. The voicing marks of kana belong to both of its scripts.
  */
 const diacritics = lazily(
   () =>
     /(?![\u3099\u309a])(?=\p{M})[\p{Script=Inherited}\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Arabic}]|\u0640/gu,
 )
 
-/** Letters that Unicode takes for letters of their own, as the ASCII folding of Lucene spells them. */
+/** Letters that Unicode does not decompose, spelled as in Lucene's ASCII folding. */
 const specialLetters = new Map(
   'ß:ss ẞ:SS æ:ae Æ:AE œ:oe Œ:OE ø:o Ø:O ł:l Ł:L đ:d Đ:D ð:d Ð:D þ:th Þ:TH ħ:h Ħ:H ŧ:t Ŧ:T ı:i'
     .split(' ')

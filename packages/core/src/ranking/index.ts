@@ -2,12 +2,12 @@
  * How a search orders what it finds, the same for every store:
  *
  * 1. Documents are cut into units, which are found one by one: `splitUnits`, `wordsOf`, `embeddedTexts`.
- * 2. The words of a question are chosen: `queryTerms`, of a long text `tellingWords`, and `splitByRarity` tells which of
- *    them have to be looked for.
- * 3. The store gathers the best units by words and by vector, and what stands beside them: `UnitEvidence`.
- * 4. `rankUnits` adds up what each unit's signals are worth, makes a score of it and says how sure that is. By words
- *    alone, documents that hold all of them come first.
- * 5. Where a page needs more than one look, `appendCapped` keeps what earlier pages showed.
+ * 2. The words of a question are chosen: `queryTerms`, of a long text `tellingWords`, and `splitByRarity` tells which
+ *    of them have to be looked for.
+ * 3. The store gathers the best units by words and by vector, and their neighbours: `UnitEvidence`.
+ * 4. `rankUnits` adds up each unit's signals to a score and derives a confidence. In a search by words alone, documents
+ *    that hold all of them come first.
+ * 5. When a page needs a wider search, `appendCapped` keeps what earlier pages showed.
  * 6. `surestFirst` and `surestPassages` put the matches of several scopes in one order.
  */
 

@@ -1,14 +1,14 @@
 import { saturation } from './bm25.ts'
 
 /**
- * Splits the words of a query into those that find the best units, and those that are so common that a unit which
- * holds nothing else cannot be among the best: MaxScore (Turtle & Flood 1995). It is a guess until the best are known:
- * they are what was looked for if the least of them scores more than `bound`. None is left out where the others are in
- * so many units that to look for these, and then for all words in them, takes longer than to look for all words at
- * once.
+ * Splits the words of a query into those that find the best units, and those that are so common that a unit with no
+ * other word cannot be among the best: MaxScore (Turtle & Flood 1995). The split is a guess until the best units are
+ * known: it was right if the lowest of their scores is above `bound`. All words are searched for when the rare ones are
+ * in so many units that searching for these, and then for all words in those units, takes longer than searching for all
+ * words at once.
  *
  * @param words `rarity` is the inverse document frequency, `count` how many units hold the word
- * @param pool how many units are looked for
+ * @param pool how many units are wanted
  * @param total how many units there are
  */
 export function splitByRarity(
@@ -20,7 +20,7 @@ export function splitByRarity(
   let leastExpected = 0
   let filled = 0
   for (const { count, rarity } of rarestFirst) {
-    // A unit that holds a word once among the usual number of words scores about its rarity.
+    // A unit of the usual length that holds a word once scores about the word's rarity.
     leastExpected = rarity * 0.8
     filled += count
     if (filled >= pool) break

@@ -78,7 +78,7 @@ const readings: [RegExp, (match: RegExpMatchArray, now: Date) => string][] = [
   [new RegExp(`\\b${count} years? ago\\b`, 'g'), ([, n], now) => String(now.getUTCFullYear() - counted(n))],
   [/\b(\d{4})([-/])(\d{1,2})\2(\d{1,2})\b/g, ([, year, , month, date]) => dayWords(year, month, date)],
   [/\b(\d{4}-\d\d)\b(?!-)/g, ([, month = '']) => dateWords(`${month}-01`).replace(/^\d+ /, '')],
-  // An abbreviated month counts only beside a number: `mar` and `dec` mean other things as well.
+  // An abbreviated month counts only next to a number: `mar` and `dec` mean other things as well.
   [
     new RegExp(`\\b(?:\\d{1,2}(?:st|nd|rd|th)? (${short})|(${short}|sept)\\.? \\d{1,4})\\b`, 'g'),
     ([, before, behind]) =>

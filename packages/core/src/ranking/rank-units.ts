@@ -73,13 +73,16 @@ export const rankWeights = {
   turnMeaning: 0.1,
   /** One standard deviation of the cosine of a note, where words tell notes apart. */
   noteMeaning: 0.08,
-  /** What that gains where all of the words' bound is noise. */
+  /** What `noteMeaning` gains when all of the words' bound is noise. */
   ambiguity: 0.7,
-  /** One standard deviation at most, and where no word of the query is found: then meaning is all there is. */
+  /**
+   * The most for one standard deviation; also its weight when no word of the query is found and meaning is all there
+   * is.
+   */
   mostMeaning: 0.3,
-  /** The part that each of its two neighbours has in what a turn means; the rest is its own. */
+  /** The share that each of its two neighbours has in the meaning of a turn; the rest is its own. */
   neighbour: 0.15,
-  /** Standard deviations that each doubling of the parts takes off: the best of many is near by chance. */
+  /** Standard deviations subtracted for each doubling of the parts: the best of many is near by chance. */
   parts: 0.15,
   /** The whole query, found anywhere in the conversation. */
   document: 0.2,
@@ -91,10 +94,10 @@ export const rankWeights = {
 /** A set of weights, for a measurement or tuned to a collection. */
 export type RankWeights = typeof rankWeights
 
-/** Of more parts than this, a turn with hundreds of tool calls for example, most are about something else. */
+/** Beyond this many parts, as in a turn with hundreds of tool calls, most are about something else. */
 const manyParts = 8
 
-/** The words' bound of an average question to an average memory. */
+/** The bound of the words of an average question to an average memory. */
 const usualBound = 36
 
 /** The rank from which on matches count as noise. */
@@ -107,7 +110,7 @@ export const surroundingReach = 2
 export const recencyHalfLifeMs = 30 * 24 * 60 * 60 * 1000
 
 /**
- * Ranks the units that match by words or by meaning, and those beside a unit that matches by words, best first; the
+ * Ranks the units that match by words or by meaning, and the neighbours of units that match by words, best first; the
  * others are left out.
  */
 export function rankUnits<Document>(
@@ -123,7 +126,7 @@ export function rankUnits<Document>(
     const { document, unit, parts } = candidate
     const coverage = query.coverage?.get(document)
     const isTurn = coverage !== undefined
-    // What takes several units to say is understood without the turns around it.
+    // A turn of several units is understood without the turns around it.
     const isShortTurn = isTurn && parts === 1
     const beside = isShortTurn ? words.beside(document, unit) : 0
     const own = { words: words.at(document, unit), deviation: deviations.at(document, unit) }
@@ -152,7 +155,7 @@ export function rankUnits<Document>(
 const documentsHeldWhole = <Document>(candidates: readonly UnitEvidence<Document>[]): Set<Document> =>
   new Set(candidates.filter(({ isWhole }) => isWhole).map(({ document }) => document))
 
-/** Of a memory that is embedded in part, or not yet, the best unit may have been found by its words alone. */
+/** In a memory that is embedded only in part, or not yet, the best unit may have been found by its words alone. */
 function basisOf<Document>(
   best: Pick<RankedUnit<Document>, 'document' | 'unit'> | undefined,
   candidates: readonly UnitEvidence<Document>[],
@@ -221,10 +224,10 @@ function deviationsAbove<Document>(
 const leastDeviations = 1.5
 
 /**
- * Weight of one standard deviation of the cosine for this query. Of notes it grows with the share of the words' bound
- * that many units reach alike: where words tell little apart, meaning has to. People who talk repeat their words, so of
- * turns that says nothing. But the bound grows with how many words a query has and how rare they are, and so with the
- * memory: the higher it is, the more a match of words is worth beside one of meaning.
+ * Weight of one standard deviation of the cosine for this query. For notes it grows with the share of the words' bound
+ * that many units reach alike: where words distinguish little, meaning has to. For turns that share says nothing,
+ * because people repeat words when they talk. But the bound grows with the number and rarity of a query's words, and so
+ * with the memory: the higher it is, the more a match of words is worth compared with one of meaning.
  */
 function deviationWorth<Document>(
   candidates: readonly UnitEvidence<Document>[],
@@ -250,8 +253,8 @@ function scoreOf(parts: Record<string, number>): { score: number; signals: Recor
 }
 
 /**
- * The spread of some similarities, to which imagined ones of unrelated texts are added: three memories alone give no
- * usable deviation.
+ * The spread of some similarities, padded with imaginary ones of unrelated texts: three memories alone give no usable
+ * deviation.
  *
  * @param unrelated mean and deviation of the cosine of unrelated texts for the model, where it is known
  */

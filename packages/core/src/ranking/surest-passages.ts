@@ -2,32 +2,33 @@ import type { MatchedPassage, MemoryMatch } from '../memory-manager.ts'
 import { lastAnswerMark, sessionSummaryType } from '../session-keys.ts'
 import { type Sureness, surestFirst } from './confidence.ts'
 
-/** A passage of a match, with its own score and confidence; of a match that shows none, the match as a whole. */
+/** A passage of a match, with its own score and confidence; the whole match if it has no passages. */
 export interface FoundPassage<T> extends Sureness {
   match: MemoryMatch<T>
   passage?: MatchedPassage
 }
 
-/** Share of the score of a match that another passage of it needs to be told as well. */
+/** Share of a match's score that another of its passages needs in order to be shown. */
 export const tellingShare = 0.4
 
 /** Most passages that a search adds to a match. */
 export const mostPassages = 50
 
 /**
- * Passages to ask of each match for so many places. Each that is told may tell the two beside it, and what is left has
- * to be enough although a single conversation may hold all the best.
+ * Passages to request for each match to fill this many places. Each passage that is shown may show its two neighbours,
+ * and enough must be left even if a single conversation holds all the best.
  */
 export const passagesFor = (places: number): number => Math.min(mostPassages, 3 * places)
 
-/** Characters of a neighbour to tell beside a passage. A neighbour that is no longer is told whole, and not again. */
+/** Characters of a neighbour to show next to a passage. A neighbour that is no longer is shown whole, and not again. */
 export const besideLength = 300
 
 /**
- * The best places of what several searches with `passages` (see `passagesFor`) found for the same question, best
- * first. One conversation may hold several of them: the turn that answers is often not the one that its conversation
- * was found by. What better places tell word for word, neighbours and all, is not told again, nor is a short passage
- * that a better one of its match has as a neighbour, or a summary of what is told as well (see `withoutRepeats`).
+ * The best places that several searches with `passages` (see `passagesFor`) found for the same question, best first.
+ * One conversation may hold several of them: the turn that answers is often not the one by which its conversation was
+ * found. Places are left out that only repeat better places and their neighbours word for word, that are short and a
+ * neighbour of a better passage of the same match, or that summarise something else that is shown (see
+ * `withoutRepeats`).
  *
  * @param mostOfOne most places of one match
  */
@@ -43,7 +44,10 @@ export function surestPassages<T>(
     .slice(0, limit)
 }
 
-/** Tells of one place after the other whether it says, itself or by a neighbour, what none before it told. */
+/**
+ * Returns a function that tells, place by place, whether the place or a neighbour says something that none before it
+ * did.
+ */
 export function newsFilter(): (place: {
   text: string
   neighbours?: readonly string[] | undefined
@@ -53,7 +57,7 @@ export function newsFilter(): (place: {
   return ({ text, neighbours = [] }) => {
     const said = withoutHeading(text)
     const beside = neighbours.map(withoutHeading)
-    // The same question may have been asked twice, and answered otherwise: the answer is a neighbour.
+    // The same question may have been asked twice, and answered differently: the answer is a neighbour.
     const hasNews = !told.has(said) || beside.some((each) => !told.has(each) && !besides.has(each))
     told.add(said)
     for (const each of beside) besides.add(each)
@@ -68,8 +72,8 @@ export interface ToldPlace {
 }
 
 /**
- * The places without those that only repeat how others begin: a summary that was made without a model is the first
- * turn, and the rolling window tells of a session what its archive says as well.
+ * The places without those that only repeat the beginning of others: a summary that was made without a model is the
+ * first turn, and the rolling window repeats what a session's archive says.
  */
 export function withoutRepeats<P>(places: readonly P[], toldBy: (place: P) => ToldPlace): P[] {
   const told = places.map(toldBy)
@@ -96,7 +100,7 @@ const pointsOf = ({ text }: ToldPlace): string[] =>
 
 const saidIn = ({ text }: ToldPlace): string => onOneLine(withoutHeading(text))
 
-/** What a part of a conversation says, without what tells which part it is. */
+/** What a part of a conversation says, without the heading that says which part it is. */
 const withoutHeading = (text: string): string =>
   text.replace(/^(?:## Summary|### (?:User|Assistant))\r?\n\s*/, '').trim()
 

@@ -11,9 +11,9 @@ export const hasManyWords = (words: readonly string[]): boolean =>
   words.reduce((sum, word) => sum + sizeOf(word), 0) > mostWords
 
 /**
- * The words of a query to look for, in its order: all words of a question, and of a longer text the rarest ones that
- * the memory holds. The other words of a prompt or a page would outweigh what it is about (Kumaran & Carvalho,
- * Reducing Long Queries, SIGIR 2009), and take most of the time of a search.
+ * The words of a query to look for, in its order: all words of a question, or the rarest words of a longer text that
+ * the memory holds. The other words of a prompt or a page would outweigh what it is about (Kumaran & Carvalho, Reducing
+ * Long Queries, SIGIR 2009), and take most of the time of a search.
  *
  * @param words `count` is how many units hold the word
  */

@@ -21,7 +21,7 @@ export const isUnspaced = (run: string): boolean => isBeyondLatin(run) && unspac
  * Splits a run of letters: scripts without spaces into characters and all pairs of neighbours, as most engines index
  * Chinese, Japanese and Korean; other scripts stay whole. It needs no dictionary, so every store and version agrees.
  *
- * @param asked the run is from a question: return only pairs, if any, as single characters occur nearly everywhere
+ * @param asked the run is from a question: return only pairs, if any, because single characters occur nearly everywhere
  */
 export function unspacedWords(run: string, asked = false): string[] {
   return (run.match(pieces()) ?? []).flatMap((piece) => {

@@ -1,8 +1,8 @@
 import { cappedBy, type RankedMatch } from './append-capped.ts'
 
 /**
- * Puts the documents that hold every word of the query in one unit before all others, which score no better than the
- * last of these: what answers the whole question is not outweighed by a shorter text about a part of it.
+ * Puts the documents that hold every word of the query in one unit before all others, whose scores are capped by the
+ * last of these. A text that answers the whole question is then not outweighed by a shorter one about part of it.
  *
  * @param ranked units, best first
  */

@@ -4,9 +4,9 @@ import { indexedTerms } from './words.ts'
 
 /**
  * A vector of unit length that tells texts apart by their words, for those that a model cannot read. Each term counts
- * in one direction and sign, which its hash chooses (feature hashing, Weinberger et al. 2009). Half of the square of the
- * length is shared by all such vectors: texts without a common word have the cosine 0.5, as unrelated texts have with
- * most models, and those that a model has made vectors of are near none.
+ * in one direction and sign, which its hash chooses (feature hashing, Weinberger et al. 2009). All such vectors share
+ * half of their squared length: texts without a common word have the cosine 0.5, like unrelated texts with most models,
+ * and no vector of the model is near them.
  */
 export function wordVector(text: string, dimensions: number): Float32Array {
   const { counts } = countTerms(indexedTerms(text))

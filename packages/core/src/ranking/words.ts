@@ -21,22 +21,24 @@ const stopWords = new Set(
   your`.split(/\s+/),
 )
 
-/** What an apostrophe joins to a word, or makes of one, that says nothing either: `what's`, `doesn't`. */
+/** Endings after an apostrophe, and words with one, that say nothing either: `what's`, `doesn't`. */
 const contractions =
   /\b(?:ai|are|ca|could|did|does|do|had|has|have|is|might|must|need|should|was|were|wo|would)n['’]t\b|(?<=[a-z\d])['’](?:d|ll|m|re|s|ve)\b/gi
 
-/** Runs of letters, numbers and marks. Without a bound one of millions would overflow the stack of the engine. */
+/** Runs of letters, numbers and marks. Without a bound, a run of millions would overflow the stack of the engine. */
 const runs = lazily(() => /[\p{L}\p{N}\p{M}\p{Co}]{1,65536}/gu)
 const asciiRuns = /[a-z\d]+/gi
 const runsFor = (text: string): RegExp => (isAscii(text) ? asciiRuns : runs())
 
 const betweenRuns = lazily(() => /[^ -~\p{L}\p{N}\p{M}\p{Co}]+/gu)
-/** NUL, and all but what every version of Unicode says the same of: Latin letters and general punctuation. */
+/**
+ * NUL, and everything that versions of Unicode may treat differently: all but Latin letters and general punctuation.
+ */
 const unsettled = /[\0\u0370-\u200f\u2060-\uffff]/
 
 /**
  * A text in which SQLite's tokenizer finds the words that `wordsOf` does: its Unicode is older, so it takes newer emoji
- * for letters and knows of fewer letters in which case they are. It ends a text at the first NUL.
+ * for letters and knows the case of fewer letters. It ends a text at the first NUL.
  */
 export const forTokenizer = (text: string): string =>
   unsettled.test(text) ? text.toLowerCase().replace(betweenRuns(), ' ') : text

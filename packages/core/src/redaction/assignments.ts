@@ -1,10 +1,10 @@
 import { areRandomLetters, countNameParts, looksLikeName } from './entropy.ts'
 import { withoutPlaceholders } from './placeholder.ts'
 
-/** What code puts into a text: `${name}`, `#{name}`. */
+/** Interpolation: `${name}`, `#{name}`. */
 const interpolated = /[$#]\{[^}]{0,256}\}/g
 
-/** What of a value stands in the text itself. */
+/** The literal part of a value. */
 const literalOf = (value: string): string => withoutPlaceholders(value).replace(interpolated, '').trim()
 
 /** A value found after a name that promises a secret. */
@@ -16,7 +16,7 @@ export interface Assigned {
   run?: number
 }
 
-/** Its end is looked for so far, and not farther: a longer one overflows the pattern's stack. */
+/** Bounded: a longer run overflows the pattern's stack. */
 const bareRun = /[^\s"'`,;&<>{}|\\[\]「」“”«»]{1,65536}/y
 /** An `&` that no other parameter, entity or command follows. */
 const inRun = /&(?=[\p{L}\p{N}!#$%*+./:=?@^_~-])(?![\w.%-]{0,64}(?:\[\w{0,64}\])?=|#?\w{1,31};)/uy
@@ -39,7 +39,7 @@ function literalStart(text: string, at: number): number {
   return at + (beforeQuote.exec(text)?.[0].length ?? 0)
 }
 
-/** Length of what makes a value without quotes stand out in Markdown, at its beginning and again at its end. */
+/** Length of the Markdown emphasis at either end of a value without quotes. */
 function emphasisOf(text: string, start: number, end: number): number {
   const marks = /^(?:\*{1,3}|__)(?=[^\s*_])/.exec(text.slice(start, start + 4))?.[0] ?? ''
   return end - start > 2 * marks.length && text.endsWith(marks, end) ? marks.length : 0
@@ -99,10 +99,10 @@ function endOfQuoted(text: string, from: number, closing: string, escapes: numbe
   return undefined
 }
 
-/** Signs around a value that it is a literal. */
+/** Signs that a value is a literal. */
 export interface Evidence {
   quoted: boolean
-  /** `NAME=value`, `A_NAME: value`, `--name=value`: how environments and commands are told it. */
+  /** `NAME=value`, `A_NAME: value`, `--name=value`: how environments and commands are given it. */
   environment: boolean
 }
 
@@ -120,12 +120,12 @@ export function isPassword(value: string, { quoted, environment }: Evidence): bo
   )
 }
 
-/** `isPassword` of what may as well be a name, an outcome or what is said to a person. */
+/** `isPassword` for a value that could also be a name, an outcome or a message to a person. */
 export function isShortPassword(value: string): boolean {
   return !/\s/.test(value) && isPassword(value, { quoted: false, environment: false })
 }
 
-/** `isShortPassword` of what may as well be a word, a version or a place in code. */
+/** `isShortPassword` for a value that could also be a word, a version or a place in code. */
 export function isUnlikeName(value: string): boolean {
   return !looksLikeName(value) && isShortPassword(value)
 }
@@ -150,13 +150,13 @@ const standIns = [
   /^(?:string|number|boolean|null|undefined|true|false|required|optional|redacted|hidden)\b/i,
   /^(?:object|function|symbol|unknown)$/,
   /^!(?:vault|secret|env|ref|sub|getatt)$/i,
-  // The name of what is kept at Amazon.
+  // The name of a resource at Amazon.
   /^arn:[a-z-]+:/,
   // {name}{suffix}, ^[a-z]+$
   /^(?:(?:\{[^{}\s]{1,80}\}){1,20}|\^(?=.*[\\[(]).*\$)$/,
-  // An address, also without its scheme.
+  // An address, with or without its scheme.
   /^(?:[a-z][a-z0-9+.-]{1,20}:)?\/\//i,
-  // The version of a package, or where it is from.
+  // The version of a package, or where it comes from.
   /^(?:[~^<>=v ]{0,3}\d+(?:\.(?:\d+|x|\*)){1,3}(?:-(?:alpha|beta|rc|next|canary|dev|pre|preview|nightly)[\d.-]{0,16})?|(?:workspace|npm|github|file|link|catalog):\S*)$/,
 ]
 
@@ -174,7 +174,7 @@ const references = [
   /^[a-z]\w*\.[A-Z][A-Za-z]+$/,
   // ((Credentials) and (Get-Secret, *password and &user.password, :symbol
   /^(?:\(+|[*&]|:)[A-Za-z_$.-]+(?:\(|$)/,
-  // $this->, of which a run without brackets ends before the last sign
+  // $this->, whose last sign is not part of a run without brackets
   /^\$\w+-$/,
   // password2, is_given?
   /^[a-z_]*(?:password|token|secret)\d$|^[a-z_]+\?$/i,

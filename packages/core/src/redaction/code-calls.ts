@@ -4,7 +4,7 @@ import type { Detector } from './detector.ts'
 /** The next argument is a literal. */
 const literal = '\\s{0,40}b?(?=["\'`])'
 const argument = '["\'`][^"\'`\\n]{1,256}["\'`],\\s{0,40}'
-/** What holds the name of an account. */
+/** An argument that holds the name of an account. */
 const accountArgument = '[\\w.]{0,40}(?:user|email|login|account|sender|username)(?:[_-]?name)?,\\s{0,40}'
 const addressArgument = '[\\w.]{0,40}(?:url|uri|dsn|address|host),\\s{0,40}'
 
@@ -17,9 +17,9 @@ const connects =
 /** Takes a password first. */
 const takesPassword =
   '(?:\\.|=[ \\t]{0,2}|(?:set|with|hash|make|check|verify|change|encrypt)_?)(?:pass(?:word|wd|phrase|code)|pwd)|password_(?:hash|verify)|bcrypt\\.(?:hash|compare)(?:sync|pw)?|\\bhashpw'
-/** Takes a key behind what it signs or encrypts. */
+/** Takes a key after what it signs or encrypts. */
 const takesKey = 'jwt\\.(?:sign|verify|encode|decode)|create(?:hmac|cipheriv|decipheriv)|aes\\.(?:en|de)crypt'
-/** Takes a name and its value, a name and the value where none is set, or a field and what to type there. */
+/** Takes a name and its value, a name and its default value, or a field and what to type there. */
 const takesNamed =
   '(?:get|set|put)_?env|(?:\\.|->)(?:get|fetch|set|put|setdefault|get_?or_?default|fill|type|setvalue|(?:set_?)?(?:request_?)?header|append|add|add_?header)'
 /** Types into the field that it is a method of. */
@@ -31,7 +31,7 @@ const tokenNames = '(?:secret|token|authorization|api[_-]?key|(?:access|secret|p
 const passwordGate = ['pass', 'pwd']
 const tokenGate = ['secret', 'token', 'key', 'authorization']
 
-/** The name of a secret as the first argument, or within it as where a field is looked for by its label. */
+/** The name of a secret as the first argument, or within it, as when a field is found by its label. */
 const named = (names: string): RegExp =>
   new RegExp(
     `(?:${takesNamed})\\(\\s{0,40}(?:[\\w.]{1,60}\\()?["'\`/](?!/)[^\\n(),]{0,80}?${names}["'\`\\])/]{1,6}(?:i\\))?,${literal}`,
@@ -40,7 +40,7 @@ const named = (names: string): RegExp =>
 const otherwise = (names: string): RegExp =>
   new RegExp(`${names}(?:[ \\t]{0,4}[:=][ \\t]{0,4}[\\w$.?!["'\\]()]{1,80}?)?${fallsBack}`, 'gi')
 
-/** What code is told a secret by in a call, or falls back to where none is configured. */
+/** Calls that pass a secret, or a fallback for one that is not configured. */
 // biome-ignore format: a table, one way a row
 export const codeCalls: readonly Detector[] = [
   { kind: 'password', gate: ['auth', 'login', 'sign_in', 'signin', 'credential'], pattern: new RegExp(`(?:${signsIn})\\(\\s{0,40}(?:${argument}|${accountArgument})(?=["'\`])`, 'gi'), follows: isWord },

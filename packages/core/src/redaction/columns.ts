@@ -1,6 +1,6 @@
 import { isPassword, isShortPassword, isToken } from './assignments.ts'
 
-/** A value in a column that holds secrets: where it stands in the text, and what it is. */
+/** A value in a column that holds secrets: its place in the text, and its kind. */
 export interface ColumnSecret {
   start: number
   end: number
@@ -17,7 +17,7 @@ export interface ColumnFinder {
 const passwords = /^(?:.{0,40}[ ._-])?(?:pass(?:wor[dt]|wd|phrase|code)?|pwd|pw|kennwort|senha)s?$/i
 const tokens = /^(?:.{0,40}[ ._-])?(?:token|secret|(?:api|access|secret)[ _-]?key)s?$/i
 
-/** What a column of that name holds, unless it is no secret. */
+/** The kind of secret in a column of that name; `undefined` when it holds none. */
 export function kindOfColumn(name: string): ColumnSecret['kind'] | undefined {
   if (passwords.test(name)) return 'password'
   return tokens.test(name) ? 'secret' : undefined
@@ -33,8 +33,8 @@ export function isColumnSecret(kind: ColumnSecret['kind'], value: string, { quot
 const names = /^(?:key|name|field|property|setting|variable|parameter|option)$/i
 
 /**
- * What each cell of a row holds, by the titles of its columns; or by the name that stands in it, where one column has
- * names and another one their values.
+ * What each cell of a row holds, by the titles of its columns; or by the name in the row, where one column has names
+ * and another has their values.
  *
  * @returns `undefined` for titles that promise no secret
  */

@@ -1,7 +1,7 @@
-/** How commands are told a password on their line. */
+/** How commands take a password on their line. */
 interface CommandOption {
   commands: readonly string[]
-  /** Pattern of what stands between the command and the password. */
+  /** Pattern of the text between the command and the password. */
   option: string
 }
 
@@ -46,10 +46,10 @@ export const commandOptions: readonly CommandOption[] = [
   { commands: ['consul kv put', 'etcdctl put'], option: `[\\w/.-]{0,128}(?:password|passwd|secret|token|api[_-]?key)${gap}` },
 ]
 
-/** What stands before the option in the line of the command; the line may go on after a backslash, or a backtick in PowerShell. */
+/** The line of the command before the option; it may continue after a backslash, or a backtick in PowerShell. */
 const before = '(?:[^\\n|;&]|(?<=[\\\\`]\\r?)\\n){0,120}?[ \\t]'
 
-/** From the name of a command to the password that it is told. */
+/** From the name of a command to the password that it takes. */
 export function toPassword({ commands, option }: CommandOption): RegExp {
   return new RegExp(`(?<![\\w-])(?:${commands.join('|')})${before}${option}`, 'g')
 }

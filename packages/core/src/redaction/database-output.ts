@@ -10,12 +10,12 @@ import { lineAround, readTable } from './tables.ts'
 /** `COPY users (id, password) FROM stdin;`, up to the first row. */
 const copy =
   /^copy\s{1,8}[^\s(]{1,128}\s{0,8}\((?<columns>[^()]{1,2000})\)\s{1,8}from\s{1,8}stdin[^\n;]{0,200};\r?\n/gim
-/** `-[ RECORD 1 ]---`: below it stands a column beside its value on each line. */
+/** `-[ RECORD 1 ]---`: each line below it holds a column and its value. */
 const record = /^-\[ RECORD \d{1,9} \][-+]{0,2000}\r?\n/gm
-/** Dashes below the titles of columns that are divided by blanks alone. */
+/** Dashes below the titles of columns that are separated only by blanks. */
 const underline = /\n(?<rule>[ \t]{0,8}-{1,2000}(?: {1,200}-{1,2000}){1,200}) {0,200}(?=\r?\n)/g
 
-/** Passwords and tokens in dumps of databases, and in what their clients print besides tables with bars. */
+/** Passwords and tokens in database dumps, and in what database clients print besides tables with bars. */
 export const inDatabaseOutput: readonly ColumnFinder[] = [
   { gate: ['stdin'], find: findInCopies },
   { gate: ['-[ record '], find: findInRecords },

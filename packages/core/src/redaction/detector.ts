@@ -6,9 +6,9 @@ export interface Detector {
   gate: readonly string[]
   /**
    * Runs in linear time: no quantifier inside a quantifier, no long run before the distinctive part, or the run is
-   * matched without it, so that it is gone through once. Every run has an end, because each of its characters takes
-   * room on the pattern's stack, which a text of eight megabytes would overflow; no secret is longer than 64 KiB. The
-   * group `secret` is replaced, or without it the whole match.
+   * matched without it, so that it is scanned once. Every run is bounded, because each of its characters takes room on
+   * the pattern's stack, which a text of eight megabytes would overflow; no secret is longer than 64 KiB. The group
+   * `secret` is replaced, or without it the whole match.
    */
   pattern: RegExp
   /** Judges the value that follows the match: that value is then the secret, not the match. */

@@ -6,7 +6,7 @@ import { isLongOrUnlikeName, isPublicId, looksGenerated, looksLikeName } from '.
 import { providerKeys } from './provider-keys.ts'
 
 const passwordNames = 'pass(?:word|wd|phrase|code)|pwd'
-/** What `pass` stands for a password of, in a name such as `smtp_pass`; render and test passes have others. */
+/** Words before `pass` that make it a password, as in `smtp_pass`; render and test passes have others. */
 const accounts =
   'db|database|sql|maria|pg|postgres|mongo|redis|rabbit(?:mq)?|amqp|smtp|imap|pop3?|mail|ftp|ssh|sudo|become|ldap|vpn|wi-?fi|proxy|http|auth|admin|root|user|default|login|account|(?:key|trust)store|registry'
 const tokenNames =
@@ -17,21 +17,21 @@ const tokenGate = ['key', 'token', 'secret', 'auth', 'credential']
 const foreignPasswords =
   'пароль|senha|contraseña|passwort|kennwort|mot de passe|wachtwoord|hasło|密码|密碼|口令|パスワード|비밀번호|암호'
 const foreignTokens = 'токен|令牌|密钥|トークン|토큰'
-/** With words for any key, which as the name of a member tell of no secret. */
+/** Also words for any key, which do not point to a secret as the name of a member. */
 const foreignNames = `${foreignPasswords}|${foreignTokens}|ключ|clave`
 const suffix = '(?:s|[_-]?(?:value|prod|production|dev|staging|test|live|base64|b64|\\d{1,3}))?'
-/** What may stand behind a name: its quote, also in JSON within JSON, a bracket, and what ends bold type in Markdown. */
+/** What may follow a name: its quote, also in JSON within JSON, a bracket, and the end of bold type in Markdown. */
 const nameEnd = '[\\\\"\'`*_\\]]{0,6}'
-/** What ends bold type behind a colon, `**name:** value`. */
+/** The end of bold type after a colon, `**name:** value`. */
 const boldEnd = '\\*{0,3}'
 /**
  * From the name to its value: `=`, `:`, `=>`, `→`, `":`, `:**`, `"] =`, `[32] =`, `: str =`, `<-` of R, and full-width
- * twins. A literal may stand on the next line. It stands in many rows, and each part of it takes the time to compile.
+ * twins. A literal may be on the next line. Many rows contain this pattern, and each part of it takes time to compile.
  */
 const assigns =
   `${nameEnd}(?:\\[\\d{0,6}\\])?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=(?=[ \\t]{0,8}[^\\s=])|:=|=>|->(?=[ \\t])|<-(?=[ \\t]{0,4}["'])|={1,3}|[:：＝→⇒])` +
   `${boldEnd}[ \\t\\u00a0]{0,40}(?:!(?:unsafe|!str)[ \\t]{1,4}|&[\\w-]{1,40}[ \\t]{1,4}|\\r?\\n[ \\t]{1,40}(?=["']))?`
-/** From the name to its value in HTML, where either stands out, or each is in a cell of its own. */
+/** From the name to its value in HTML, where either is emphasised, or each has its own cell. */
 const toMarked =
   '[ \\t]{0,2}:?</\\w{1,8}>[ \\t]{0,2}:?\\s{0,40}(?:<[a-z][^<>\\n]{0,80}>){0,2}[ \\t]{0,2}|:[ \\t]{0,2}<(?:b|strong|em|i|code|kbd)>'
 const tags = [
@@ -47,63 +47,63 @@ const tags = [
   '</label>',
   '</span>',
 ]
-/** What code makes a value of from a literal. */
+/** What code wraps around a literal to make a value. */
 const toWrapped =
   '[ \\t]{0,2}(?::[ \\t]{0,2}\\w{1,20}[ \\t]{0,2})?=[ \\t]{0,2}(?:new[ \\t])?(?:Secret(?:Str|Bytes|String)?(?:::(?:new|from))?|String(?:::from)?|bytes|Some)\\((?=b?["\'])'
 const wrappers = ['str(', 'string(', 'bytes(', '::from(', '::new(', 'secret(', 'some(']
 /**
  * From the name to its value where both are members, `name: PASSWORD`, `value: …`, and the same in JSON and XML; or
- * where the value is a member of what has the name, `"password": {"value": …}`; or its default in Terraform.
+ * where the value is a member of the named object, `"password": {"value": …}`; or its default in Terraform.
  */
 const toValue =
   '["\'`]?[ \\t]{0,4}(?:,|:[ \\t]{0,4}\\{)?[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,40})?["\'`]?\\b[vV]alue["\'`]?[ \\t]{0,4}[:=][ \\t]{0,4}|"[ \\t]{1,4}\\{[^{}]{0,400}?\\bdefault[ \\t]{0,16}=[ \\t]{0,4}'
-/** From the name to the content of an element that has it, as in Android's resources and the property lists of Apple. */
+/** From the name to the content of the element with that name, as in Android resources and Apple property lists. */
 const toContent =
   '(?<=<(?:string|entry|property|param|setting|value|prop)[ \\t][^<>\\n]{0,80}(?:name|key)="[^"<>\\n]{1,80})"[^<>\\n]{0,80}>|(?<=<key>[^<>\\n]{1,80})</key>\\s{0,40}<string>'
 /** From the name to a block of YAML, or to the text of a here-document. */
 const toBlock =
   '["\'`]?[ \\t]{0,4}(?::[ \\t]{0,4}[|>][+-]?[ \\t]{0,4}\\r?\\n[ \\t]{1,40}|[:=][ \\t]{0,4}<<[-~]?["\']?\\w{1,32}["\']?\\r?\\n[ \\t]{0,40})'
-/** What a secret is for, between its name and its value. */
+/** The purpose of a secret, between its name and its value. */
 const fewWords = '[^"\'`=:.;\\n]{1,40}'
-/** Behind a number that is no part of a version, a quantity or a time. */
+/** After a number that is not part of a version, a quantity or a time. */
 const endOfNumber = '(?![\\w%-]|[.,:/]\\d|[ \\t](?:ms|s|seconds|bytes|characters|times|iterations|rounds)\\b)'
-/** What happens to a secret, which is told before its value. */
+/** Verbs for what happens to a secret, before its value. */
 const changed = '(?:set|chang(?:ed?|ing)|reset(?:ting)?|updat(?:ed?|ing)|rotat(?:ed?|ing))'
 const fromOld = '(?:from[ \\t]\\S{1,128}[ \\t])?'
 /** From an option of a command to its value; in a list of JSON or YAML, the next item. */
 const flagEnd = '(?:[ \\t]{1,8}|["\'],\\s{0,40}(?=["\'])|["\']?\\r?\\n[ \\t]{0,40}-[ \\t]{1,4}(?=["\'\\w]))'
 
-/** What reads a secret from standard input, up to where it says so. */
+/** A command that reads a secret from standard input, up to the option that says so. */
 const readsSecret =
   '(?:--(?:password-)?stdin(?![\\w-])|--with-token|sudo[ \\t][^\\n|;&<]{0,40}?-[A-Za-z]{0,4}S(?![\\w-])|(?<![\\w-])(?:chpasswd|smbpasswd|passwd|cryptsetup)(?![\\w-])|secret(?::bulk)?[ \\t](?:put|set|create)|env[ \\t]add|secrets[ \\t](?:create|versions[ \\t]add))'
 
 /**
- * Schemes of addresses whose path holds no account names: there a slash or an at sign before the last one is a
- * password's.
+ * Schemes of addresses whose path holds no account names: there, a slash or an at sign before the last at sign belongs
+ * to the password.
  */
 const accountSchemes =
   'postgres(?:ql)?|cockroachdb|mysql|mariadb|mssql|sqlserver|oracle|mongodb(?:\\+srv)?|rediss?|valkey|amqps?|mqtts?|nats|kafka|clickhouse|neo4j|bolt|smtps?|imaps?|pop3s?|ldaps?|s?ftps?|socks[45]h?'
-/** Not a stand-in, and not a port with what follows one. */
+/** Not a stand-in, and not a port with what may follow it. */
 const isUrlPassword = (secret: string): boolean =>
   !/^(?:x-oauth-basic$|\$[{(]|\$[A-Za-z_]+$|%(?:[A-Z_]+%|[a-z])$|\{\{|\{[\w.]+\}$|\*+$|\d{1,5}[/?#,])/.test(
     secret,
   )
-/** Behind the name of a web server stands a port, or what a document calls it: `http://web:PORT/@ada`. */
+/** The name of a web server is followed by a port, or by what a document calls it: `http://web:PORT/@ada`. */
 const isWebPassword = (secret: string): boolean => isUrlPassword(secret) && !/^[^/]*port\W/i.test(secret)
-/** Behind the name of an account may stand the number of a group, and behind what is none an address or a path. */
+/** An account name may be followed by the number of a group; other words, by an address or a path. */
 const isAccountPassword = (secret: string): boolean =>
   isUrlPassword(secret) && !/^(?:\/|<|(?:\d+|\$[A-Za-z_]+)\W*$)/.test(secret)
-/** As Google gives one to each app, and shows it. */
+/** As Google issues it for an app, and displays it. */
 const appPassword = '(?:[a-z]{4} ){3}[a-z]{4}'
 const recoveryName = '(?:recovery|backup|scratch)[ _-]?code'
 const recoveryNames = `${recoveryName}s`
-/** What signs in once where the second factor is lost, mostly given as ten of them. */
+/** A code that signs in once when the second factor is lost, usually one of ten. */
 const recoveryCode =
   '(?=[a-z-]{0,12}\\d)(?:[a-z0-9]{4,6}(?:-[a-z0-9]{4,6}){1,3}|[a-z0-9]{8,12}|\\d{4} \\d{4})(?![a-z0-9])'
 /** The words that a wallet is restored from, of three to eight letters each (BIP 39). */
 const mnemonic = '(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8}'
 const mnemonicNames = '(?:mnemonic|(?:seed|recovery|backup)[ _-]?(?:phrase|words))s?'
-/** What an account and its password stand behind, divided by a colon or a slash. */
+/** Words before an account and its password, which are separated by a colon or a slash. */
 const account = 'cred(?:ential)?s?|basic[ _-]?auth|(?:log|sign)[ -]?in|user(?:name)?[:/]pass(?:word)?'
 const accountGate = [
   'cred',
@@ -126,7 +126,7 @@ const isKey = (secret: string): boolean => looksGenerated(secret) && !isPublicId
 /** `sid=…; theme=dark`, as a browser sends cookies. */
 const cookiePair = '[\\w.!#$%&*+^|~-]{1,128}=[^\\s;,"\'`\\\\]{0,4096}'
 const cookies = `${cookiePair}(?:; ?${cookiePair}){0,100}`
-/** Cookies that hold a session, whatever site they are of. */
+/** Cookies that hold a session, whatever the site. */
 const sessionCookies =
   'PHPSESSID|JSESSIONID|ASPSESSIONID[A-Z]{8}|ASP\\.NET_SessionId|connect\\.sid|laravel_session|session_?cookie'
 const isSession = (value: string): boolean => value.length >= 16 && isLongOrUnlikeName(value)
@@ -143,11 +143,11 @@ export const isPublicName = (name: string): boolean => publicWord.test(name) || 
 const harmlessToken =
   /(?:next|page|continuation|sync|cancellation|public[_-]?key|pad|eos|bos|unk|mask|sep|cls|special|stop)[_-]?$/i
 
-/** Keys that are to be known, or that something is found by. */
+/** Keys that are public, or that are only used to find something. */
 const harmlessKey =
   /(?:public|primary|foreign|cache|partition|sort|hash|lookup|idempotency|deploy|host|storage|object)[ \t]$/i
 
-/** What commands are told on their line, also where it stands as a list of arguments. */
+/** Secrets on command lines, also when the line is written as a list of arguments. */
 // biome-ignore format: a table, one way a row
 export const ofCommands: readonly Detector[] = [
   { kind: 'basic-auth', gate: ['curl', 'wget', '--user', '--auth'], pattern: /(?<![\w-])(?:-u|--(?:proxy-)?user|--auth)[ =]["']?[^\s:"'[]{1,128}:(?<secret>[^\s"'[]{3,256})/gd, accept: isAccountPassword },
@@ -252,7 +252,7 @@ function isNoBlock(_: string, before: string): boolean {
   return !/\b(?:resource|data|ephemeral)[ \t]+"\w*$/.test(before)
 }
 
-/** Judges what a command is given as a password, whatever it looks like. */
+/** Judges what a command takes as a password, whatever it looks like. */
 function isGiven(value: string): boolean {
   return isPassword(value, { quoted: true, environment: false })
 }
@@ -262,7 +262,7 @@ function isPiped(secret: string): boolean {
   return isGiven(secret.slice(secret.indexOf(':') + 1))
 }
 
-/** Judges what only stands behind a name, as in `use API key …`. */
+/** Judges a value that merely follows a name, as in `use API key …`. */
 function isBareToken(value: string): boolean {
   return /\d/.test(value) && isToken(value, { quoted: false, environment: false })
 }
@@ -274,7 +274,7 @@ type MemberKind = 'basic-auth' | 'cookie' | 'mnemonic' | 'password' | 'pin' | 'r
 
 const inQuotes: Evidence = { quoted: true, environment: false }
 
-/** What members are called that hold a secret. The first row of a name judges its value. */
+/** Names of members that hold a secret. The first row that fits a name judges its value. */
 const secretMembers: readonly { kind: MemberKind; name: RegExp; accept: (value: string) => boolean }[] = [
   { kind: 'cookie', name: /^(?:set-)?cookies?$/i, accept: holdSession },
   { kind: 'cookie', name: new RegExp(`^(?:${sessionCookies})$`, 'i'), accept: isSession },
@@ -296,7 +296,7 @@ const secretMembers: readonly { kind: MemberKind; name: RegExp; accept: (value: 
   },
 ]
 
-/** What kind of secret the value of a member with this name is; `undefined` when it is none. */
+/** What kind of secret the value of a member with this name is; `undefined` when it is not a secret. */
 export function isSecretMember(name: string, value: string): MemberKind | undefined {
   const row = secretMembers.find((each) => each.name.test(name))
   if (!row || (row.kind === 'secret' && harmlessToken.test(name.replace(/tokens?$/i, '')))) return undefined

@@ -1,4 +1,4 @@
-/** Shannon entropy of the characters, in bits for each of them. */
+/** Shannon entropy of the characters, in bits per character. */
 function shannonEntropy(text: string): number {
   const counts = new Map<string, number>()
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)
@@ -7,13 +7,13 @@ function shannonEntropy(text: string): number {
   return bits
 }
 
-/** A full path: the folders that machines have at their root. */
+/** The start of a full path: a folder that machines have at their root. */
 const absolutePath =
   /^\/(?:Users|Volumes|app|builds?|data|dev|etc|home|media|mnt|opt|private|proc|root|run|srv|tmp|usr|var|work(?:spaces?)?)\//
 
 /**
- * Whether a run of characters looks like a generated key. Hex digests, UUIDs, paths, identifiers and
- * anything longer than a key (an embedded image, say) do not. In a full path a key is one part of it.
+ * Whether a run of characters looks like a generated key. Hex digests, UUIDs, paths, identifiers and anything longer
+ * than a key (an embedded image, say) do not. In a full path, one part may be a key.
  */
 export function looksGenerated(run: string): boolean {
   if (run.length < 20 || run.length > 256) return false
@@ -24,8 +24,8 @@ export function looksGenerated(run: string): boolean {
 }
 
 /**
- * Whether a run of sixteen letters or more is of no words: about half of it capitals, which come and go. Names have few
- * capitals, and abbreviations in them stand together.
+ * Whether a run of sixteen or more letters contains no words: about half of them are scattered capitals. Names have few
+ * capitals, and those of abbreviations stand together.
  */
 export function areRandomLetters(run: string): boolean {
   if (!/^[A-Za-z]{16,256}$/.test(run)) return false
@@ -59,7 +59,7 @@ export function isPublicId(text: string): boolean {
   )
 }
 
-/** A time in hexadecimal and random letters: what some agents call a session. */
+/** A time in hexadecimal and random letters: the session ids of some agents. */
 const isSortableId = (text: string): boolean => /^ses_[0-9a-f]{12}[0-9A-Za-z]{14}$/.test(text)
 
 function isWord(part: string): boolean {

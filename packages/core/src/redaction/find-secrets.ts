@@ -11,7 +11,7 @@ import { inManifests } from './manifests.ts'
 import { withoutPlaceholders } from './placeholder.ts'
 import { inTables } from './tables.ts'
 
-/** Where a secret stands in a text. */
+/** The place of a secret in a text. */
 export interface Span {
   start: number
   end: number
@@ -20,9 +20,12 @@ export interface Span {
   row: number
 }
 
-/** Returns what finds the secrets of a text by a table, also those that only show without the styles of a terminal. */
+/**
+ * Returns a function that finds the secrets of a text by a table, including those that only show without terminal
+ * styles.
+ */
 export function secretFinder(table: readonly Detector[]): (text: string) => Span[] {
-  // A shape of its own tells more of a secret than what stands around it.
+  // The shape of a secret says more about its kind than the text around it.
   const findPlain = finderOf(() => [...toRows(table), ...inColumns.map((each) => toRow(each, table.length))])
   const findInLists = (text: string): Span[] =>
     findBetween(text, itemEnds, ' ', findCommands).map((span) => ({ ...span, row: table.length + span.row }))
@@ -37,7 +40,7 @@ interface Row extends Gated {
   find(text: string, readAssigned: ReadAssigned): Span[]
 }
 
-/** Returns what finds the secrets of a text as it is read on. */
+/** Returns a function that finds the secrets of a text by rows. */
 function finderOf(rows: () => readonly Row[]): (text: string) => Span[] {
   // Made for the first text: most commands never look for a secret.
   const findOpen = lazily(() => openRows(rows()))
@@ -74,12 +77,14 @@ function findBy(detector: Detector, row: number, text: string, readAssigned: Rea
   return spans
 }
 
-/** From one word of a list of arguments to the next, also from the command that it is for: `spawn("psql", ["-h", …`. */
+/**
+ * The gap from one word of a list of arguments to the next, or from the command to its list: `spawn("psql", ["-h", …`.
+ */
 const itemEnds = /["'],\s{0,40}\[?\s{0,40}["']/g
 
 /**
- * The secrets of a text as it is where the gaps in it are read as `filler`: a style of a terminal can stand between a
- * name and its value, or within either, and the words of a command may be the items of a list.
+ * Finds secrets with the gaps of a text read as `filler`, and returns their places in the text itself: a terminal style
+ * can stand between a name and its value, or within either, and the words of a command may be the items of a list.
  */
 function findBetween(text: string, gaps: RegExp, filler: string, find: (shown: string) => Span[]): Span[] {
   const shown = text.replace(gaps, filler)
@@ -94,7 +99,7 @@ function findBetween(text: string, gaps: RegExp, filler: string, find: (shown: s
   }))
 }
 
-/** Where each character of the text with fillers stands in the text. */
+/** The position in the text of each character of the text with fillers. */
 function placesIn(text: string, gaps: RegExp, filler: string): Uint32Array {
   const places = new Uint32Array(text.length)
   let shown = 0
@@ -111,7 +116,7 @@ function placesIn(text: string, gaps: RegExp, filler: string): Uint32Array {
   return places
 }
 
-/** The run without spaces that a detector is in, and how many of its values it has judged there. */
+/** The run without spaces that a detector is in, and how many values it has judged there. */
 interface Run {
   end: number
   judged: number
@@ -155,13 +160,13 @@ function secretOf(
 }
 
 /**
- * What stands before a name in an option of a command, `--db-password=…`, `-Ddb.password=…`, in a query, `?user=ada&…`,
- * and in the description of a connection, `Server=db;User Id=ada;…`, `host=db user=ada …`.
+ * What precedes a name in a command option, `--db-password=…`, `-Ddb.password=…`, in a query, `?user=ada&…`, and in a
+ * connection string, `Server=db;User Id=ada;…`, `host=db user=ada …`.
  */
 const beforeSetting =
   /(?:(?<![\w-])(?:--|-D)[\w.-]*|(?<!&)[?&]|(?:server|host|database|dbname|port|uid|user(?: id|name)?)=[^;=\s]{1,40}[; ] ?)$/i
 
-/** The line before a password's that tells whose it is. */
+/** The line before that of a password, which names its account. */
 const lineOfAccount =
   /(?:^|\n)[ \t]*(?:[-*+] )?[*_]{0,3}[\w.-]*(?:user|user[_-]?name|login|email)[*_]{0,3}[ \t]*[:=][*_]{0,3}[ \t]*\S{1,60}[ \t]*\r?\n[ \t]*(?:[-*+] )?[*_]{0,3}[\w.-]*$/i
 

@@ -1,17 +1,17 @@
 import { lazily } from '../text/lazily.ts'
 
-/** What is worth trying on a text only where that holds one of the gates. */
+/** Something that is worth trying only on a text that holds one of the gates. */
 export interface Gated {
-  /** In lower case if it ignores case. Empty: every text is worth it. */
+  /** In lower case if it ignores case. Empty: worth trying on every text. */
   gate: readonly string[]
   ignoresCase: boolean
 }
 
-/** Returns what tells which of the rows are worth trying on a text. */
+/** Returns a function that selects the rows worth trying on a text. */
 export function openRows<Row extends Gated>(rows: readonly Row[]): (text: string) => Row[] {
   const ungated = rows.filter(({ gate }) => gate.length === 0)
   const findInAnyCase = rowFinder(rows, (literal) => literal.toLowerCase())
-  // Made, and asked, for the few texts that hold one of those gates in some case.
+  // Made and called only for the few texts that hold one of those gates in some letter case.
   const findAsWritten = lazily(() => rowFinder(rows.filter(({ ignoresCase }) => !ignoresCase)))
   return (text) => {
     const found = findInAnyCase(text.toLowerCase())
@@ -21,7 +21,7 @@ export function openRows<Row extends Gated>(rows: readonly Row[]): (text: string
   }
 }
 
-/** Returns what finds the rows of which a text holds a gate, as that is spelled. */
+/** Returns a function that finds the rows with a gate that a text holds, with the gates spelled by `spelled`. */
 function rowFinder<Row extends Gated>(
   rows: readonly Row[],
   spelled: (literal: string) => string = (literal) => literal,
@@ -34,19 +34,19 @@ function rowFinder<Row extends Gated>(
 }
 
 const buckets = 2 ** 15
-/** The bucket of the last three characters, by that of those before: of the fourth last one no bit is left. */
+/** The bucket of the last three characters, from the previous bucket: no bit of the fourth last is left. */
 const nextBucket = (bucket: number, text: string, at: number): number =>
   ((bucket << 5) ^ text.charCodeAt(at)) & (buckets - 1)
 
 /**
- * Returns what finds those of the literals that a text holds. It goes over the text once, however many they are, where
- * to look for each of hundreds takes hundreds of passes.
+ * Returns a function that finds the literals that a text holds. It scans the text once, however many literals there
+ * are, where searching for each of hundreds takes hundreds of passes.
  */
 export function literalFinder(literals: readonly string[]): (text: string) => Set<string> {
   const short = literals.filter((literal) => literal.length < 3)
   /** The literals whose first three characters share a bucket. */
   const groups: string[][] = [[]]
-  /** Which of the groups is in each bucket: the first one, which is empty, in most. */
+  /** Index of the group in each bucket: for most buckets the first group, which is empty. */
   const groupOf = new Uint16Array(buckets)
   for (const literal of literals.filter(({ length }) => length >= 3)) {
     const bucket = [0, 1, 2].reduce((before, at) => nextBucket(before, literal, at), 0)

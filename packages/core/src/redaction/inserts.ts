@@ -3,7 +3,7 @@ import { type ColumnFinder, type ColumnSecret, isColumnSecret, kindOfColumn } fr
 /** `INSERT INTO users (name, password) VALUES`, up to the first row. */
 const insert =
   /(?:insert|replace)\s{1,8}(?:ignore\s{1,8})?into\s{1,8}[^\s(]{1,128}\s{0,8}\((?<columns>[^()]{1,2000})\)\s{0,8}values\s{0,8}(?=\()/gi
-/** A bracket, a comma, a literal, or what stands between these. */
+/** A bracket, a comma, a literal, or the text between them. */
 const part = /[(),]|'(?:[^'\\]|''|\\.){0,4096}'|[^(),']{1,4096}/y
 
 /** Passwords and tokens in the rows that SQL inserts, in a column whose name says that it holds them. */
@@ -18,7 +18,7 @@ function findInInserts(text: string): ColumnSecret[] {
     if (kinds.every((kind) => kind === undefined)) continue
     for (const { column, start, value } of literalsFrom(text, index + head.length)) {
       const kind = kinds[column]
-      // More than one line is no secret: in what attacks a database, quotes are not paired.
+      // A value of several lines is not a secret: attacks on databases leave quotes unpaired.
       if (kind !== undefined && !value.includes('\n') && isColumnSecret(kind, value, { quoted: true }))
         found.push({ kind, start, end: start + value.length })
     }
@@ -27,8 +27,8 @@ function findInInserts(text: string): ColumnSecret[] {
 }
 
 /**
- * The literals of a list of rows, also those that a function is given, each with the column that it stands in. The list
- * ends where anything but a comma stands between two rows, and one that is not closed where the next insert begins.
+ * The literals of a list of rows, including arguments of functions, each with its column. The list ends where anything
+ * but a comma is between two rows; a list that is not closed ends where the next insert begins.
  */
 function* literalsFrom(
   text: string,

@@ -11,14 +11,14 @@ interface Member {
   beginsItem: boolean
   name: string
   value: string
-  /** Where the value stands in the text. */
+  /** The place of the value in the text. */
   start: number
 }
 
-/** The kind of a manifest is looked for so many lines above and below its data. */
+/** How many lines above and below its data the kind of a manifest is searched for. */
 const mostBetween = 200
 
-/** What manifests of Kubernetes keep in a `Secret`, where any name holds one. */
+/** The members of a `Secret` in manifests of Kubernetes: each of them is a secret, whatever its name. */
 export const inManifests: ColumnFinder = { gate: ['kind: secret'], find: findInManifests }
 
 function findInManifests(text: string): ColumnSecret[] {
@@ -43,7 +43,7 @@ function memberOf({ 0: line, index, groups = {} }: RegExpExecArray): Member {
   }
 }
 
-/** Whether a member beside this one says that they are of a `Secret`. */
+/** Whether a sibling of this member says that they belong to a `Secret`. */
 function isOfSecret(members: readonly Member[], i: number): boolean {
   const { depth, beginsItem } = members[i] as Member
   const isNextItem = (each: Member): boolean =>

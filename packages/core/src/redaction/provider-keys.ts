@@ -1,7 +1,7 @@
 import type { Detector } from './detector.ts'
 import { isLongOrUnlikeName } from './entropy.ts'
 
-/** Keys that services give out in a shape of their own, which tells them wherever they stand. */
+/** Keys in a shape that only one service issues, which identifies them anywhere. */
 // biome-ignore format: a table, one shape a row
 export const providerKeys: readonly Detector[] = [
   {
@@ -131,7 +131,7 @@ export const providerKeys: readonly Detector[] = [
   { kind: 'yandex', gate: ['AQVN'], pattern: /(?<![A-Za-z0-9+/])AQVN[\w-]{35,38}(?![\w-])/g },
 ]
 
-/** Whether a key in base64, as Kubernetes keeps them, is no public one. */
+/** Whether a key in base64, as Kubernetes keeps them, is not a public one. */
 function isPrivateKey(secret: string): boolean {
   return atob(secret.slice(0, 60)).includes('PRIVATE KEY')
 }

@@ -19,8 +19,8 @@ export function redactText(text: string): { text: string; counts: RedactionCount
 }
 
 /**
- * The text without secrets of a known kind, for keys, names and messages. What only looks random stays: a generated key
- * does, without being secret.
+ * The text without secrets of a known kind, for keys, names and messages. Text that only looks random stays: a
+ * generated key looks so without being secret.
  */
 export const withoutKnownSecrets = (text: string): string => redactString(text, findKnown, () => {})
 
@@ -30,13 +30,13 @@ export function redactJson(value: JsonValue): { value: JsonValue; counts: Redact
   return { value: redactValue(value, '', counting(counts)), counts }
 }
 
-/** Shorter lines of a secret stand in too many other words. */
+/** Shorter lines of a secret occur in too many other words. */
 const shortestPart = 4
 
 /**
- * Returns what replaces the secrets in parts of a memory, such as its passages: also those that only the whole tells of,
- * by the name of a member or the first line of a table. What is archived of a session was redacted as a whole, and is
- * long: of its parts each is looked at by itself.
+ * Returns a function that replaces the secrets in parts of a memory, such as its passages, including those that only
+ * the whole reveals, by the name of a member or the first line of a table. An archived session was redacted as a whole
+ * and is long, so each of its parts is judged by itself.
  */
 export function redactPartsOf({
   value,
@@ -49,12 +49,12 @@ export function redactPartsOf({
   const note: Note = (kind, secret) => {
     for (const line of secret.split(/\r?\n/).filter((each) => each.trim().length >= shortestPart)) {
       placeholders.set(line, placeholder(kind))
-      // As it stands in JSON.
+      // As escaped in JSON.
       placeholders.set(JSON.stringify(line).slice(1, -1), placeholder(kind))
     }
   }
   if (type !== conversationType) redactValue(value, '', note)
-  // A secret may hold another one.
+  // A secret may contain another one.
   const longestFirst = [...placeholders].sort(([a], [b]) => b.length - a.length)
   return (part) => {
     let clean = part
@@ -63,7 +63,7 @@ export function redactPartsOf({
   }
 }
 
-/** Is told of each secret that is replaced. */
+/** Called with each secret that is replaced. */
 type Note = (kind: string, secret: string) => void
 
 const counting =
@@ -129,7 +129,7 @@ function redactList(list: JsonValue[], name: string, command: string, note: Note
   return clean.every((item) => typeof item === 'string') ? redactArguments(command, clean, note) : clean
 }
 
-/** Hides what a command is told by its arguments, each of which is one word of its line whatever it holds. */
+/** Hides the secrets in a command's arguments, each of which is one word of its line, whatever it holds. */
 function redactArguments(command: string, list: readonly string[], note: Note): string[] {
   const line = [command, ...list].map((word) => word.replace(/[\s|;&]/g, '_')).join(' ')
   const spans = merge(findInCommand(line))
@@ -146,7 +146,7 @@ function redactArguments(command: string, list: readonly string[], note: Note): 
   })
 }
 
-/** Behind a scheme stands a secret that only the name of the header tells: it is read as on a line with its name. */
+/** After a scheme comes a secret that only the header's name reveals, so it is read as on a line with that name. */
 function redactHeader(value: string, note: Note): string {
   const name = 'authorization: '
   return redactString(name + value, findAll, note).slice(name.length)
@@ -158,7 +158,7 @@ function optionAt(list: readonly JsonValue[], i: number): string | undefined {
   return typeof item === 'string' && /^--?[\w-]+$/.test(item) ? item : undefined
 }
 
-/** What a value is called by a member beside it, as in `{"name": "PASSWORD", "value": "…"}`. */
+/** The name that another member gives to a value, as in `{"name": "PASSWORD", "value": "…"}`. */
 function nameIn(pair: JsonObject): string | undefined {
   const name = [pair.name, pair.key, pair.Name, pair.Key].find((each) => typeof each === 'string')
   return typeof name === 'string' ? name : undefined
@@ -173,7 +173,7 @@ function unused(name: string, members: ReadonlyMap<string, unknown>): string {
 
 function redactString(text: string, find: (text: string) => Span[], note: Note): string {
   let clean = text
-  // A replacement can expose another secret beside it; only a text made for that needs more than two rounds.
+  // A replacement can expose another secret next to it; only a text made for that needs more than two rounds.
   for (let round = 0; round < 8; round++) {
     const spans = merge(find(clean))
     if (spans.length === 0) break

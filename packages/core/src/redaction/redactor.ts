@@ -15,7 +15,7 @@ export interface RedactionReport {
   counts: RedactionCounts
 }
 
-/** What a write brings that could hold a secret. */
+/** The parts of a write that could hold a secret. */
 export interface RedactableContent {
   value: JsonValue
   text: string | null

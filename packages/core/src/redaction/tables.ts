@@ -3,9 +3,9 @@ import { type ColumnFinder, type ColumnSecret, isColumnSecret, kindsOfCells } fr
 /** The heading of a table in markdown, or as databases print it, and the line below it. */
 const ruledHeading =
   /^[^\n|│]{0,200}(?<bar>[|│])[^\n]{0,2000}\n[ \t]{0,8}[|:+├]?[ \t]{0,8}:?[-─]{1,200}[-─:|+┼ \t]{0,2000}┤?\r?$/gm
-/** The line between rows that some print. */
+/** The line that some programs print between rows. */
 const rule = /^[-─:|+┼├┤ \t\r]+$/
-/** The name of a secret, or of values, that is one of several on a line, with what divides it from its neighbour. */
+/** The name of a secret, or of values, that is one of several on a line, with its separator. */
 const separatedHeading =
   /(?:pass(?:wor[dt]|wd|phrase|code)?|pwd|pw|kennwort|senha|token|secret|key|value)s?["']?(?:[ ]?[,;\t]|(?<=[,;\t][\w "'-]{1,48})(?=\r?$))/gim
 
@@ -49,10 +49,10 @@ function findInSeparated(text: string): ColumnSecret[] {
   return found
 }
 
-/** Of three words at most: more are a sentence. */
+/** At most three words: more are a sentence. */
 const isTitle = (title: string): boolean => /^[a-z][\w -]{0,40}$/i.test(title) && title.split(' ').length <= 3
 
-/** The line that a place is in, and where the next one begins. */
+/** The line around a place, and where the next one begins. */
 export function lineAround(text: string, at: number): { line: string; next: number } {
   const start = text.lastIndexOf('\n', at) + 1
   const end = text.indexOf('\n', at)
@@ -60,7 +60,7 @@ export function lineAround(text: string, at: number): { line: string; next: numb
   return { line: text.slice(start, end === -1 ? text.length : end), next }
 }
 
-/** Reads the rows of a table: lines with the cells that its titles call for, or between bars with any. */
+/** Reads the rows of a table: lines with as many cells as it has titles, or with any number between bars. */
 export function readTable(
   text: string,
   from: number,
@@ -87,7 +87,7 @@ export function readTable(
   return { found, end: at }
 }
 
-/** What stands between the separators of a line, without the marks around it. */
+/** The cells between the separators of a line, without the marks around them. */
 function cellsOf(line: string, separator: string): { value: string; start: number }[] {
   const cells: { value: string; start: number }[] = []
   let at = 0
@@ -101,7 +101,7 @@ function cellsOf(line: string, separator: string): { value: string; start: numbe
 
 const isBar = (separator: string): boolean => separator === '|' || separator === '│'
 
-/** A bar within quotes divides as well, in CSV a comma does not. */
+/** A bar within quotes separates cells too; a comma within quotes, in CSV, does not. */
 function split(line: string, separator: string): string[] {
   const parts = line.split(separator)
   if (isBar(separator) || !line.includes('"')) return parts

@@ -17,7 +17,7 @@ export const changedUnderneath = ({ scope, key }: Address): MemoryError =>
     { scope, key },
   )
 
-/** The error of `restore` when the store holds another value by now. To delete that deletes the archived one, too. */
+/** The error of `restore` when the store now holds another value. Deleting that value deletes the archived one, too. */
 export const writtenSinceArchived = ({ scope, key }: Address): MemoryError =>
   new MemoryError(
     `'${key}' was written again since it was archived: to keep both, write the newer value under another key, then here with ttl: 1, and restore again`,

@@ -34,7 +34,7 @@ interface SearchableUnit {
 
 export function searchable(entry: Entry): Searchable {
   const cuts = splitUnits(entry.text, entry.type === conversationType)
-  // An entry without text may have a vector all the same.
+  // An entry without text may still have a vector.
   if (cuts.length === 0) cuts.push({ start: 0, end: 0, line: 0, parts: 1 })
   const units = cuts.map(({ start, end, parts }, i) => {
     const text = entry.text.slice(start, end)
@@ -204,14 +204,14 @@ export function checkVectors(entries: readonly Entry[], asked: Asked): void {
   const other = entries.find(({ embedding }) => model !== null && embedding && embedding.model !== model)
   if (other) {
     throw new MemoryError(
-      `'${other.key}' was embedded with ${other.embedding?.model}, the query with ${model}: write the entries anew, all with one model`,
+      `'${other.key}' was embedded with ${other.embedding?.model}, the query with ${model}: write the entries again, all with one model`,
       MemoryErrorCode.CONFLICT,
       { scope: other.scope, key: other.key },
     )
   }
   if (entries.some((entry) => isComparable(entry, asked))) return
   throw new MemoryError(
-    `the query vector has ${vector.length} dimensions, that of '${first.key}' has ${first.embedding.vector.length}, and none has as many as the query: give all entries of a scope vectors of one length`,
+    `the query vector has ${vector.length} dimensions, that of '${first.key}' has ${first.embedding.vector.length}, and no entry has as many as the query: give all entries of a scope vectors of one length`,
     MemoryErrorCode.INVALID_INPUT,
     { scope: first.scope, key: first.key },
   )

@@ -1,8 +1,8 @@
 import type { Entry, MemoryStore, Place } from '../memory-store.ts'
 
 /**
- * Makes the `get` of a store for which many entries are little more work than one: reads of one place that begin at the
- * same moment are one call.
+ * Makes the `get` of a store that reads many entries for little more than the cost of one: reads of one place that
+ * begin at the same moment become one call.
  *
  * @param most keys in one call
  * @param read returns the entry of each key, in the order of the keys, `null` for an absent one

@@ -1,4 +1,7 @@
-/** Whether patterns without Unicode properties, which are ready at once, say of a text what those with them do. */
+/**
+ * Whether a text is ASCII: then patterns without Unicode properties, which need no preparation, match as those with
+ * them.
+ */
 export const isAscii = (text: string): boolean => ascii.test(text)
 
 const ascii = /^[\0-\x7f]*$/

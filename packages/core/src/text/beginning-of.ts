@@ -1,12 +1,12 @@
 /**
- * The first `length` UTF-16 units of a text; fewer where that would cut in half what a reader takes for one character:
- * a letter with its marks, a syllable, an emoji of several.
+ * The first `length` UTF-16 units of a text; fewer where that would split what a reader sees as one character: a letter
+ * with its marks, a syllable, an emoji of several.
  */
 export function beginningOf(text: string, length: number): string {
-  // Before ASCII ends whatever came before it.
+  // An ASCII character never belongs to the one before it.
   if (length >= text.length || text.charCodeAt(length) < 0x80) return text.slice(0, length)
   characters ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
-  // No character that people write is longer, and to look through a whole text takes long.
+  // No character that people write is longer, and searching a whole text is slow.
   const start = Math.max(0, length - longestCharacter)
   const near = text.slice(start, length + 2)
   const end = start + (characters.segment(near).containing(length - start)?.index ?? 0)

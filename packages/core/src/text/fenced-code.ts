@@ -1,6 +1,6 @@
 interface OpenFence {
   mark: string
-  /** Least indentation of the code: that of the list item in which it stands, 0 outside of lists. */
+  /** Least indentation of the code: that of the list item that contains it, 0 outside of lists. */
   indent: number
   /** Most indentation of the fence that closes it. */
   closingIndent: number
@@ -8,9 +8,9 @@ interface OpenFence {
 }
 
 /**
- * Returns a function that is given a markdown text line by line, and tells which part of a fenced code block each line
- * is, if any. A block ends at a fence of the same mark that is at least as long and has nothing behind it, and with the
- * list item in which it stands. Where its code is not indented as the item is, as agents write it, only a fence ends it.
+ * Returns a function that takes a markdown text line by line, and tells which part of a fenced code block each line is,
+ * if any. A block ends at a fence of the same mark that is at least as long with nothing after it, or at the end of the
+ * list item that contains it. If its code is not indented like the item, as agents write it, only a fence ends it.
  */
 export function trackFence(): (line: string) => 'opening' | 'code' | 'closing' | null {
   let open: OpenFence | null = null
@@ -54,7 +54,7 @@ const indentOf = (line: string): number => /^[ \t]*/.exec(line)?.[0].replaceAll(
 
 /**
  * Returns a function that gives the index of the line that closes the code block which a line opens; `null` when it
- * opens none, or one that is never closed. Ask for the lines in their order.
+ * opens none, or one that is never closed. Call it for the lines in order.
  */
 export function closingFences(lines: readonly string[]): (from: number) => number | null {
   const unclosed: string[] = []

@@ -1,6 +1,6 @@
 /**
  * A short fingerprint to tell whether a text has changed (the mixing of cyrb53). Collisions can be made on purpose. It
- * needs no module, where loading that of digests would take longer than a search has.
+ * needs no module: loading the one for digests would take longer than a search may.
  */
 export function fingerprint(text: string): string {
   let high = 0xdeadbeef

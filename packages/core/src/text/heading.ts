@@ -6,7 +6,7 @@ export interface Heading {
 }
 
 /**
- * The heading that a line is; `null` for any other line, and for a heading that says nothing.
+ * Parses a heading; `null` for any other line, and for a heading without text.
  *
  * @param line with or without its line end
  */
@@ -17,7 +17,7 @@ export function parseHeading(line: string): Heading | null {
 }
 
 /**
- * The name of a section, and the links to the files that its text was moved to, as `distill` leaves them behind it:
+ * The name of a section, and the links to the files that its text was moved to, as `distill` leaves them after it:
  * `People (see [people.md](people.md))`. No links where it has none.
  */
 export function splitPointer(heading: string): { name: string; links: string } {
@@ -26,5 +26,5 @@ export function splitPointer(heading: string): { name: string; links: string } {
   return { name: heading.slice(0, heading.length - pointer.length), links }
 }
 
-/** Begins at the start of a run of blanks: to try each of its blanks would not be linear. */
+/** Matches only from the start of a run of blanks: trying each of its blanks would not be linear. */
 const withoutClosingMarks = (text: string): string => text.replace(/^#+$|(?<![ \t])[ \t]+#+$/, '')

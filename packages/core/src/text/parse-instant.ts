@@ -1,29 +1,28 @@
 import { monthNames } from './months.ts'
 
 /**
- * Milliseconds since the epoch of a time in a text: a day as ISO 8601 writes it, or with the name of its month, alone
- * or with a time; of a month or year of ISO 8601, its beginning. A time that names no zone is one of UTC: as local
- * time, the same file would say something else on every machine, and nothing at all in the hour that the summer time
- * leaves out.
+ * Milliseconds since the epoch of a time in a text: a day in ISO 8601, or with the name of its month, alone or with a
+ * time; for a month or year in ISO 8601, its beginning. A time without a zone is UTC: as local time, the same file
+ * would mean something else on every machine, and nothing at all in the hour that summer time skips.
  *
  * @returns `NaN` when the text is not a time, its day does not exist, or numbers alone leave open which is the month
  */
 export function parseInstant(text: string): number {
   const common = parseCommon(text)
   if (common !== undefined) return common
-  // `Date.parse` takes nearly anything with a number: `step 5` for a day in May 2001, 30 February for one in March.
+  // `Date.parse` accepts nearly anything with a number: `step 5` as a day in May 2001, 30 February as one in March.
   if (!isTime(text)) return Number.NaN
   const time = Date.parse(text)
   if (Number.isNaN(time) || zoned.test(text)) return time
-  // ISO 8601 has the zone right behind the time; other forms may have a word such as `PM` there.
+  // ISO 8601 has the zone right after the time; other forms may have a word such as `PM` there.
   const inUtc = ['Z', ' UTC'].map((ending) => Date.parse(`${text}${ending}`))
   return inUtc.find((each) => !Number.isNaN(each)) ?? time
 }
 
-/** As our own files have them. */
+/** The form in our own files. */
 const commonForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,3})?Z)?$/
 
-/** A day or a time of UTC. Most times are: compiling all forms takes as long as a tenth of a short command. */
+/** A day or a time in UTC. Most times are, and compiling all forms takes a tenth of the time of a short command. */
 function parseCommon(text: string): number | undefined {
   if (!commonForm.test(text)) return undefined
   const time = Date.parse(text)
@@ -40,7 +39,7 @@ const year = String.raw`(?<year>\d{4})`
 const weekday = '(?:(?:mon|tue|tues|wed|wednes|thu|thurs|fri|sat|satur|sun)(?:day)?,? +)?'
 const rest = `(?:,? +${clock}${zone})?`
 
-/** A year or its month; year, month, day; day, month, year; month, day, year, with the time inside as C has it. */
+/** A year or its month; year, month, day; day, month, year; month, day, year, with the time inside as C writes it. */
 const forms = [
   String.raw`(?<year>[+-]\d{6}|\d{4})(?:-(?<month>\d\d))?`,
   String.raw`(?<year>[+-]\d{6}|\d{4})(?<gap>[-/])(?<month>\d\d?)\k<gap>${date}(?:(?:t|,? +)${clock}${zone})?`,
@@ -52,7 +51,7 @@ function isTime(text: string): boolean {
   const { year, month = '1', date = '1' } = partsOf(text)
   const named = monthNames.findIndex((name) => name.toLowerCase().startsWith(month.slice(0, 3).toLowerCase()))
   const index = /\d/.test(month) ? Number(month) - 1 : named
-  // Leap years return after 400 years; `Date.UTC` takes the years below 100 for those of the last century.
+  // Leap years repeat after 400 years; `Date.UTC` takes years below 100 as years of the last century.
   const day = new Date(Date.UTC(2000 + (Number(year) % 400), index, Number(date)))
   return day.getUTCMonth() === index && day.getUTCDate() === Number(date)
 }
@@ -65,5 +64,5 @@ function partsOf(text: string): { year?: string; month?: string; date?: string }
   return {}
 }
 
-/** `Z`, an abbreviation that `Date.parse` knows, or a distance behind the time. A day of ISO 8601 is one of UTC anyway. */
+/** `Z`, an abbreviation that `Date.parse` knows, or an offset after the time. A day in ISO 8601 is UTC anyway. */
 const zoned = /^[+-]?\d{4,6}(?:-\d\d){0,2}$|z$|\b(?:utc?|gmt|[ecmp][sd]t)\b|:\d\d.*[+-]\d/i

@@ -1,8 +1,8 @@
 import { trackFence } from './fenced-code.ts'
 
 /**
- * Tells of each line of a markdown text whether a `#` at its beginning makes it a heading: not in front matter, in
- * fenced code, or in a comment, which whoever moves a section would tear apart.
+ * For each line of a markdown text, whether a `#` at its beginning makes it a heading: not in front matter, in fenced
+ * code, or in a comment, which moving a section would tear apart.
  *
  * @param lines with or without their line ends
  */
@@ -19,7 +19,7 @@ export function proseLines(lines: readonly string[]): boolean[] {
   })
 }
 
-/** Lines between two such marks that are no fields, and one that is never followed by another, are rules of a text. */
+/** If the lines between two such marks are not fields, or no second mark follows, the marks are horizontal rules. */
 function frontMatterLength(lines: readonly string[]): number {
   const isMark = (line = ''): boolean => /^---[ \t]*\r?\n?$/.test(line)
   if (!isMark(lines[0])) return 0
@@ -30,5 +30,5 @@ function frontMatterLength(lines: readonly string[]): number {
 }
 
 const field = /^[^\s:#-][^:]*:(?:\s|$)/
-/** A field, what stands below one, a comment, or a blank line. */
+/** A field, its continuation, a comment, or a blank line. */
 const ofFields = /^(?:[^\s:#-][^:]*:(?:\s|$)|[\s#\-\]}]|$)/

@@ -1,5 +1,5 @@
 /**
- * The text of an HTTP answer. It is read no further than a limit: a server that never stops would fill the memory.
+ * The text of an HTTP response. It is read only up to a limit, because a server that never stops would fill the memory.
  *
  * @throws RangeError when it is longer
  */

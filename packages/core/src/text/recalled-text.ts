@@ -8,12 +8,12 @@ const opening = `<${element} source="`
  */
 const anyOpening = new RegExp(`<${element} source=\\\\*"`, 'g')
 const closing = `</${element}>`
-/** What a reader of text does not see. */
+/** Characters that a reader does not see. */
 const unseen = '[\\s\\p{Cc}\\p{Default_Ignorable_Code_Point}]*'
 const spelled = [...element].map((letter) => (letter === '-' ? '[\\p{Pd}\u2212]' : letter)).join(unseen)
 /**
- * The start of anything that could be read as one of the marks, in any spelling: with characters between that nobody
- * sees, other dashes, or wide signs.
+ * The start of anything that could be read as one of the marks, in any spelling: with invisible characters in between,
+ * other dashes, or wide signs.
  */
 const lookalike = lazily(
   () => new RegExp(`[<\uff1c\ufe64](?=${unseen}(?:[/\uff0f]${unseen})?${spelled})`, 'giu'),

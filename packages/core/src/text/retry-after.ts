@@ -7,7 +7,7 @@
 export function retryAfterOf(headers: { get(name: string): string | null }, now: number): number | undefined {
   const given = headers.get('retry-after')?.trim() ?? ''
   if (/^\d{1,9}(?:\.\d+)?$/.test(given)) return Number(given) * 1000
-  // Without the name of a day, `Date.parse` would take nearly anything.
+  // Without the name of a day, `Date.parse` would accept nearly anything.
   const date = /^[A-Za-z]{3,9},? /.test(given) ? Date.parse(given) : Number.NaN
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }

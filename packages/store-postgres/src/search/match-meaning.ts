@@ -214,7 +214,7 @@ export async function checkVectors(
   }
   if (await findOne(isLength)) return
   throw new MemoryError(
-    `the query vector has ${vector.length} dimensions, that of '${other.key}' has ${other.dimensions}, and none has as many as the query: give all entries of a scope vectors of one length`,
+    `the query vector has ${vector.length} dimensions, that of '${other.key}' has ${other.dimensions}, and no entry has as many as the query: give all entries of a scope vectors of one length`,
     MemoryErrorCode.INVALID_INPUT,
     { scope: query.scope, key: other.key },
   )
