@@ -14,7 +14,7 @@ interface ServerOptions {
 }
 
 /**
- * Checks the options of a server before it is asked for anything.
+ * Checks the options of a server before connecting to it.
  *
  * @throws MemoryError INVALID_INPUT
  */
@@ -30,7 +30,7 @@ export function checkServerOptions(options: ServerOptions): void {
 }
 
 /**
- * Checks what a memory is opened with besides its database, before that is touched.
+ * Checks the options of a memory, other than those of its database, before the database is touched.
  *
  * @throws MemoryError INVALID_INPUT
  */

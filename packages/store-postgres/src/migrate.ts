@@ -11,22 +11,22 @@ import { asMemoryErrors, codeOf } from './engines/postgres-errors.ts'
 
 const migrationsFolder = fileURLToPath(new URL('../migrations', import.meta.url))
 
-/** Key of the advisory lock for changes of tables; any otherwise unused number. */
+/** Key of the advisory lock for changes of tables; any number not used otherwise. */
 const migrationLock = 7_351_283
 
 /** How long to wait for another process that is migrating, and for tables, in milliseconds. */
 const patience = 60_000
 
-/** How long to wait for tables at a time: whoever wants to read them meanwhile waits, too. */
+/** How long to wait for tables at a time: readers of the tables have to wait meanwhile, too. */
 const tablePatience = 1000
 
 /**
- * Brings the tables up to date; there is no way back. Processes that start together take turns, and all but the first
- * find nothing to do.
+ * Brings the tables up to date; there is no way back. Processes that start together take turns, and all except the
+ * first find nothing to do.
  *
  * @param database on a single connection, which holds the lock
- * @throws MemoryError TIMEOUT when others, such as a process that migrates, do not finish within a minute; NOT_SUPPORTED
- * when the tables cannot be on this server
+ * @throws MemoryError TIMEOUT when others, such as a migrating process, do not finish within a minute; NOT_SUPPORTED
+ * when this server cannot hold the tables
  */
 export const migrate = (database: Database): Promise<void> => migrateFrom(migrationsFolder, database)
 
@@ -79,7 +79,7 @@ const setLockTimeout = (database: Database, milliseconds: number): Promise<unkno
 
 const lockNotAvailable = '55P03'
 
-/** Runs a change of tables, again and again while others hold one of them, as a backup does for as long as it takes. */
+/** Runs a change of tables, retrying while others hold one of them, as a backup does for its whole duration. */
 async function whenTablesAreFree(database: Database, change: () => Promise<void>): Promise<void> {
   await setLockTimeout(database, tablePatience)
   const deadline = Date.now() + patience

@@ -31,7 +31,7 @@ import { createVectorIndexes, type VectorColumn } from './search/vector-index.ts
 export interface EmbeddedOptions {
   /** The folder of the database and its lock, created when missing. Without one everything is kept in memory. */
   folder?: string | undefined
-  /** A dump from which a new database is made, instead of an empty one. It plays no part where there is one already. */
+  /** A dump from which a new database is made, instead of an empty one. Ignored when the database exists already. */
   template?: Blob | undefined
 }
 
@@ -43,16 +43,17 @@ export interface EmbeddedDatabase {
   close(): Promise<void>
 }
 
-/** Whether `openPglite` has made a database in a folder, which is not made. */
+/** Whether `openPglite` has made a database in a folder; does not create the folder. */
 export const isPgliteFolder = (folder: string): boolean => holdsData(dataIn(folder))
 
 /**
  * Opens a Postgres inside this process. In a folder it is as durable as a server: a write returns when it is on disk.
- * It has one connection, so calls take turns, and it belongs to one process: a second opener of the folder is
- * refused. Only the user that runs the process can read the data.
+ * It has one connection, so calls take turns, and it belongs to one process: a second opener of the folder is refused.
+ * Only the user that runs the process can read the data.
  *
  * @throws MemoryError CONFLICT when a living process has the folder open, CORRUPTION when Postgres does not start with
- * what is there, UNAVAILABLE when it cannot be made or used, INVALID_INPUT when it is no path, or the template no dump
+ * the existing data, UNAVAILABLE when the folder cannot be made or used, INVALID_INPUT when it is not a path, or the
+ * template is not a dump
  */
 export async function openPglite(options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
   const { folder, template, ...others } = options
@@ -65,7 +66,7 @@ export async function openPglite(options: EmbeddedOptions = {}): Promise<Embedde
   } catch (cause) {
     if (isMemoryError(cause)) throw cause
     throw new MemoryError(
-      `${folder} cannot be used (${errorCode(cause) ?? cause}): see that this user may read and write all in it`,
+      `${folder} cannot be used (${errorCode(cause) ?? cause}): check that this user may read and write everything in it`,
       MemoryErrorCode.UNAVAILABLE,
       { cause, details: { path: folder } },
     )
@@ -92,7 +93,7 @@ async function openFolder(root: string, template: Blob | undefined): Promise<Emb
 function placeOf(folder: string): string {
   if (typeof folder !== 'string' || folder === '') {
     throw new MemoryError(
-      'folder is the path of the folder of the database, as a text that is not empty; leave it out to keep all in memory',
+      'folder is the path of the folder of the database, a non-empty string; leave it out to keep everything in memory',
       MemoryErrorCode.INVALID_INPUT,
     )
   }

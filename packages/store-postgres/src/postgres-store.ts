@@ -33,8 +33,8 @@ export interface PostgresStoreOptions {
   /** Whether an acknowledged write outlives its process. Default true. */
   durable?: boolean | undefined
   /**
-   * Longest that a call waits for an answer, in milliseconds, before it throws TIMEOUT. What clears, sweeps or archives
-   * many entries does it in steps, and waits as long for each. Default: for ever.
+   * Longest that a call waits for an answer, in milliseconds, before it throws TIMEOUT. Clearing, sweeping or archiving
+   * many entries takes several steps, each with this limit. Default: for ever.
    */
   timeoutMs?: number | undefined
   /**
@@ -43,14 +43,14 @@ export interface PostgresStoreOptions {
    */
   textConfiguration?: string | undefined
   /**
-   * Most bytes that a place of a scope may hold, and as many again in its archive: all that is sent to be kept,
+   * Most bytes that a place of a scope may hold, and as many again in its archive: everything that is sent to be kept,
    * namely keys, values, texts, types, tags and vectors. A write beyond it throws QUOTA_EXCEEDED, even when others
    * write at the same moment. Default, and with Infinity: no limit.
    */
   quotas?: Partial<Record<MemoryScope, number>> | undefined
   /**
    * Most bytes that the entries of one answer may hold together, counted as for `quotas`: they are in memory at once. A
-   * `find` of more throws QUOTA_EXCEEDED, and so do reads of several entries at the same moment. Default: no limit.
+   * `find` that exceeds it throws QUOTA_EXCEEDED, and so do simultaneous reads of several entries. Default: no limit.
    */
   answerBytes?: number | undefined
   /** Closes the database, when the store closes. */
@@ -60,10 +60,10 @@ export interface PostgresStoreOptions {
 export type PostgresStore = MemoryStore & { readonly cold: ColdStore }
 
 /**
- * Creates a store on the entries table of a migrated database. Old episodes are archived in the same table, in places
- * of their own. Any number of stores, in any number of processes, may share one database.
+ * Creates a store on the entries table of a migrated database. Old episodes are archived in the same table, in separate
+ * places. Any number of stores, in any number of processes, may share one database.
  *
- * @throws MemoryError INVALID_INPUT when given no database, or a time or a quota that is none
+ * @throws MemoryError INVALID_INPUT without a database, or for an invalid time or quota
  */
 export function createPostgresStore(database: Database, options: PostgresStoreOptions = {}): PostgresStore {
   requireDatabase(database)
@@ -93,7 +93,7 @@ export function createPostgresStore(database: Database, options: PostgresStoreOp
   }
 }
 
-/** `openPostgres` and `openPglite` give more than the database. */
+/** `openPostgres` and `openPglite` return more than the database. */
 function requireDatabase(database: Database): void {
   if (is(database, PgDatabase)) return
   throw new MemoryError(
@@ -119,9 +119,9 @@ function createShelf(
     asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, call, timeoutMs)
 
   /**
-   * Selects and locks entries of a place. Everybody locks in the same order, or two calls could wait for each other.
-   * An array is made once: a subquery would be run anew for each entry, its limit with it, where Postgres thinks that
-   * there are none.
+   * Selects and locks entries of a place. Every writer locks in the same order, or two calls could wait for each other.
+   * The subquery is an array so that it runs once: Postgres would run it again for each entry, with its limit, when it
+   * believes that there are none.
    */
   const lockedIn = (place: Place, condition: SQL | undefined, most?: number): SQL => {
     const inOrder = database
@@ -144,8 +144,8 @@ function createShelf(
   }
 
   /**
-   * However many there are, no statement takes long; after a failure the next call goes on from there, and until then
-   * nothing does.
+   * However many entries there are, no statement takes long. After a failure, the next call continues; nothing does so
+   * earlier.
    */
   const removeInSteps = async (place: Place, condition: SQL | undefined): Promise<number> => {
     let removed = 0
@@ -183,7 +183,7 @@ function createShelf(
       searching(async () => {
         const times = timesOfEach(keys.map((key) => entryId({ key })))
         const chosen = and(inPlace(place, shelf), inArray(entries.id, [...times.keys()]), isLive(now))
-        // Each repetition of a key is answered with an entry of its own.
+        // Each repetition of a key gets its own copy of the entry.
         if (keys.length > 1) await refuseTooLarge(database, chosen, shelf, timesInSql(times, keys.length))
         const rows = await database.select(wholeEntry).from(entries).where(chosen)
         const found = new Map(rows.map((row) => [row.key, row]))

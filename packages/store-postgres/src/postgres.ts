@@ -42,22 +42,23 @@ export interface OpenDatabase {
 const connectTimeoutSeconds = 5
 const defaultTimeoutMs = 10_000
 /**
- * An open connection keeps its process alive. Who leaves a memory open shall not wait for ever; who comes back later
- * waits some 6 ms for a new one.
+ * An open connection keeps its process alive. A process that leaves a memory open must not hang for ever; a caller that
+ * returns later waits about 6 ms for a new connection.
  */
 const idleMemorySeconds = 5
 
 /**
  * Opens a pool of connections to a server.
  *
- * @throws MemoryError UNAVAILABLE when tables or indexes have to be made and the server cannot be reached, NOT_SUPPORTED
- * when they have to be made and cannot be there, INVALID_INPUT when an option is not valid or unknown
+ * @throws MemoryError UNAVAILABLE when tables or indexes have to be made and the server cannot be reached,
+ * NOT_SUPPORTED when they have to be made and this server cannot hold them, INVALID_INPUT when an option is not valid
+ * or unknown
  */
 export const openPostgres = (options: PostgresOptions): Promise<OpenDatabase> => openPool(options)
 
-/** @param idleSeconds how long a connection stays open that nobody uses. Default: for ever */
+/** @param idleSeconds how long an unused connection stays open. Default: for ever */
 async function openPool(options: PostgresOptions, idleSeconds?: number): Promise<OpenDatabase> {
-  // A program without types may give none.
+  // A caller without type checks may pass no options.
   const { url, timeoutMs: limit = defaultTimeoutMs, ...server } = options ?? ({} as PostgresOptions)
   checkServerOptions(server)
   const { connections = 10, migrations = true, indexed = [], onNotice } = server
@@ -89,7 +90,7 @@ async function openPool(options: PostgresOptions, idleSeconds?: number): Promise
       statement_timeout: timeoutMs,
       // JIT compilation of a search takes several times as long as running it.
       jit: 'off',
-      // A database may be set otherwise: then dates would be misread, and a day not always have 24 hours.
+      // A database may have other settings: dates would be misread, and a day might not have 24 hours.
       DateStyle: 'ISO',
       TimeZone: 'UTC',
     },
@@ -103,8 +104,8 @@ async function openPool(options: PostgresOptions, idleSeconds?: number): Promise
 const textArray = 1009
 
 /**
- * In postgres 3.4 nobody can catch the error when a new connection is lost while it asks the server for its types of
- * arrays: the process ends. The one that these tables have is named here instead.
+ * In postgres 3.4 nothing can catch the error when a new connection is lost while it asks the server for its array
+ * types: the process ends. So the one array type that these tables use is named here.
  */
 const knownTypes = {
   fetch_types: false,
@@ -118,15 +119,15 @@ const knownTypes = {
   },
 }
 
-/** Without a url the driver would take any server that the environment names, and its own error shows the password. */
+/** Without a url the driver would use any server that the environment names, and its own error shows the password. */
 function connect(url: string, settings: Parameters<typeof postgres>[1]): postgres.Sql {
   try {
     if (/^postgres(?:ql)?:\/\//.test(url)) return withoutHoles(postgres(url, { ...settings, ...knownTypes }))
   } catch {
-    // Said below, without the url.
+    // Reported below, without the url.
   }
   throw new MemoryError(
-    'url is none of a Postgres server: it looks like postgres://user:password@host:5432/database, with characters such as # / @ % in the password percent-encoded',
+    'url is not that of a Postgres server: it should look like postgres://user:password@host:5432/database, with characters such as # / @ % in the password percent-encoded',
     MemoryErrorCode.INVALID_INPUT,
   )
 }
@@ -134,8 +135,8 @@ function connect(url: string, settings: Parameters<typeof postgres>[1]): postgre
 type PendingQuery = ReturnType<postgres.Sql['unsafe']> & { resolve(rows: unknown[]): void }
 
 /**
- * In postgres 3.4 a statement that fails after some rows leaves as many holes before those of the next one on its
- * connection: what is there would be taken for absent. A transaction begins with a statement that has no rows.
+ * In postgres 3.4 a statement that fails after some rows leaves as many holes before the rows of the next one on its
+ * connection: existing entries would look absent. A transaction begins with a statement that has no rows.
  */
 function withoutHoles(pool: postgres.Sql): postgres.Sql {
   const { unsafe } = pool
@@ -159,7 +160,7 @@ export type PostgresMemoryOptions<Schemas extends ValueSchemas = ValueSchemas> =
 /**
  * Opens a memory on a Postgres server with pgvector.
  *
- * @throws MemoryError as `openPostgres` does; INVALID_INPUT before the server is asked for anything
+ * @throws MemoryError as `openPostgres` does; INVALID_INPUT before connecting to the server
  */
 export async function openPostgresMemory<Schemas extends ValueSchemas = Record<never, never>>(
   options: PostgresMemoryOptions<Schemas>,

@@ -19,14 +19,14 @@ export interface ReembedProgress {
 }
 
 /**
- * Moves a table to another model while it is in use. New vectors are stored beside the old ones, which searches go on
- * using; when every row has a new one, all are exchanged in one step. Rows written meanwhile are caught up with. An
+ * Moves a table to another model while it is in use. New vectors are stored next to the old ones, which searches
+ * continue to use; when every row has a new one, all are exchanged in one step. Rows written meanwhile are included. An
  * interrupted run continues where it stopped. Concurrent runs with different models cannot undo each other's work for
- * ever: at most one goes on, the others throw.
+ * ever: at most one continues, the others throw.
  *
  * @returns how many rows got new vectors
  * @throws MemoryError CONFLICT when rows have a vector but no text to embed, when another run uses another model, and,
- * after all others have new vectors, when the embedder refuses texts; also what the embedder throws
+ * once all other rows have new vectors, when the embedder refuses texts; also what the embedder throws
  */
 export async function reembed(
   database: Database,
@@ -70,7 +70,7 @@ export async function reembed(
 
 const underWay = (model: string): MemoryError =>
   new MemoryError(
-    `another run makes vectors of '${model}': end it, or let it finish, and run this one again`,
+    `another run makes vectors of '${model}': stop it, or let it finish, and run this one again`,
     MemoryErrorCode.CONFLICT,
     { details: { model } },
   )
@@ -88,13 +88,15 @@ function textsRefused(refused: readonly Refused[], model: string): MemoryError {
   if (refused.length > mostNamed) names.push('…')
   const cause = refused[0]?.error
   return new MemoryError(
-    `'${model}' refuses ${refused.length} texts (${cause?.message}), of ${names.join(', ')}: all others have their new vectors, and the old ones are still in use; shorten or delete these, or take a model that reads longer texts, and run this again`,
+    `'${model}' refuses ${refused.length} texts (${cause?.message}), of ${names.join(', ')}: all others have their new vectors, and the old ones are still in use; shorten or delete these, or use a model that reads longer texts, and run this again`,
     MemoryErrorCode.CONFLICT,
     { cause, details: { count: refused.length } },
   )
 }
 
-/** New vectors. A refused text fails the whole call, without saying which it is: then each row is embedded by itself. */
+/**
+ * New vectors. A refused text fails the whole call without saying which one it is, so each row is then embedded alone.
+ */
 async function embedRows(
   rows: readonly OutdatedRow[],
   vectors: Pick<VectorTable, 'textsOf' | 'embed'>,
@@ -129,8 +131,8 @@ async function vectorsOf(
 }
 
 /**
- * Exchanges the vectors. Meanwhile writers wait, and readers do not. The lock keeps out also who only locks a row, to
- * change it afterwards: he would wait for the table, and the exchange for his row.
+ * Exchanges the vectors. Meanwhile writers wait, and readers do not. The lock also keeps out transactions that only
+ * lock a row to change it later: they would wait for the table, and the exchange for their row.
  *
  * @returns `false`, without a change, when rows still lack a vector because they were written meanwhile
  */
@@ -146,7 +148,7 @@ const exchange = (database: Database, vectors: VectorTable, model: string): Prom
     return true
   })
 
-/** Runs what changes every row: each enters the index of vectors once more, and with many that takes minutes. */
+/** Runs statements that change every row: each row enters the vector index again, which takes minutes for many rows. */
 const unhurried = <T>(database: Database, run: (transaction: Database) => Promise<T>): Promise<T> =>
   database.transaction(async (transaction) => {
     await transaction.execute(sql`set local statement_timeout = 0`)
@@ -170,7 +172,7 @@ async function refuseWithoutText(database: Database, vectors: VectorTable, model
   const count = await countRows(database, vectors, model, sql`${vectors.text} = ''`)
   if (count === 0) return
   throw new MemoryError(
-    `${count} entries have a vector and no text to make another one of: write them again with a text option, or delete them`,
+    `${count} entries have a vector and no text to make another one from: write them again with a text option, or delete them`,
     MemoryErrorCode.CONFLICT,
     { details: { count } },
   )

@@ -10,7 +10,7 @@ export interface RowKey {
 
 /** A row with vectors of another model. */
 export interface OutdatedRow extends RowKey {
-  /** What people know it by. */
+  /** The name that people know it by. */
   name: string
   text: string
   /** The type of an entry, as JSON; `null` for a memory. */
@@ -28,7 +28,7 @@ export interface RowVectors extends RowKey {
   vector: string
 }
 
-/** The statements that make the vectors of a table again and exchange them. */
+/** The statements that compute the vectors of a table again and exchange them. */
 export interface VectorTable {
   name: SQL
   text: SQL
@@ -38,9 +38,9 @@ export interface VectorTable {
   next(model: string, limit: number, after: RowKey | null): SQL
   /** Removes vectors of other models from `next_embedding`. */
   dropOthers(model: string): SQL
-  /** The texts of a row that get a vector each: one for each of its units. */
+  /** The texts of a row that are embedded: one for each of its units. */
   textsOf(row: OutdatedRow): string[]
-  /** Makes these vectors, as they were made when the row was written. */
+  /** Makes these vectors in the same way as when the row was written. */
   embed: typeof embedTexts
   /** Stores new vectors in `next_embedding`, but never over one of another model. */
   keepBeside(model: string, made: readonly RowVectors[]): SQL
@@ -85,7 +85,7 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
       where next_embedding_model <> ${model}::text`,
     textsOf: ({ text, type }) => {
       const texts = embeddedTexts(text, type !== null && JSON.parse(type) === conversationType)
-      // An entry that was written without a text meanwhile has a unit, too.
+      // An entry that was written meanwhile without a text has a unit, too.
       return texts.length === 0 ? [''] : texts
     },
     embed: embedTexts,

@@ -168,7 +168,7 @@ describe('an embedded database', () => {
       for (const place of [{ folder }, {}]) {
         await expect(openPglite({ ...place, template: given })).rejects.toMatchObject({
           code: MemoryErrorCode.INVALID_INPUT,
-          message: expect.stringContaining('give it a dump as it was made'),
+          message: expect.stringContaining('give it an unmodified dump'),
         })
       }
     }
@@ -190,7 +190,7 @@ describe('an embedded database', () => {
     syncBuiltinESMExports()
     await expect(openPglite({ folder })).rejects.toMatchObject({
       code: MemoryErrorCode.UNAVAILABLE,
-      message: `${folder} cannot be used (EPERM): see that this user may read and write all in it`,
+      message: `${folder} cannot be used (EPERM): check that this user may read and write everything in it`,
     })
     closed.mockRestore()
     syncBuiltinESMExports()

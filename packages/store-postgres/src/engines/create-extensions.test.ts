@@ -32,6 +32,6 @@ it('says who has to create what this user may not', async () => {
   const refuse = () => Promise.reject(Object.assign(new Error('permission denied'), { code: '42501' }))
   await expect(createExtensions(serverOf(good, refuse))).rejects.toMatchObject({
     code: MemoryErrorCode.NOT_SUPPORTED,
-    message: expect.stringContaining('let a superuser run create extension vector'),
+    message: expect.stringContaining('have a superuser run create extension vector'),
   })
 })

@@ -14,10 +14,10 @@ const extensions = [
 ] as const
 
 /**
- * Makes a database ready for its first tables. Where it cannot be, the statement that fails would not tell what to do.
+ * Prepares a database for its first tables. If it is not suitable, the failing statement would not say what to do.
  *
- * @throws MemoryError NOT_SUPPORTED when the server is too old, the database not in UTF-8, or an extension missing, too
- * old, or not to be created by this user
+ * @throws MemoryError NOT_SUPPORTED when the server is too old, the database is not in UTF-8, or an extension is
+ * missing, too old, or cannot be created by this user
  */
 export async function createExtensions(database: Database): Promise<void> {
   await refuseUnfitDatabase(database)
@@ -41,7 +41,7 @@ async function refuseUnfitDatabase(database: Database): Promise<void> {
     sql`select current_setting('server_version_num')::int / 10000 as version, getdatabaseencoding() as encoding`,
   )
   if (own && own.version < oldestServer) {
-    throw unfit(`the server is Postgres ${own.version}: it takes ${oldestServer} or newer`)
+    throw unfit(`the server is Postgres ${own.version}: Recall needs ${oldestServer} or newer`)
   }
   if (own && own.encoding !== 'UTF8') {
     throw unfit(
@@ -56,7 +56,7 @@ async function createExtension(database: Database, name: string): Promise<void> 
   } catch (error) {
     if (codeOf(error) !== insufficientPrivilege) throw error
     throw unfit(
-      `this user of Postgres may not create the extension ${name}: let a superuser run create extension ${name} in this database, once`,
+      `this user of Postgres may not create the extension ${name}: have a superuser run create extension ${name} in this database, once`,
     )
   }
 }

@@ -11,7 +11,7 @@ export async function rowsOf<Row>(database: Database, statement: SQL): Promise<R
   return Array.isArray(result) ? [...result] : result.rows
 }
 
-/** What we need of both drivers, because drizzle lets neither keep a prepared statement. */
+/** What we need from both drivers, because with drizzle neither can keep a prepared statement. */
 interface Driver {
   /** A pool of postgres.js. */
   unsafe?<Row>(text: string, values: unknown[], options: { prepare: boolean }): Promise<Row[]>
@@ -19,18 +19,18 @@ interface Driver {
   query?<Row>(text: string, values: unknown[]): Promise<{ rows: Row[] }>
 }
 
-/** Whether a database is inside this process, also of a transaction in it: nobody else can open it. */
+/** Whether a database, or the database of a transaction, is inside this process: nobody else can open it. */
 export const isEmbedded = (database: Database): boolean =>
   (database.constructor as unknown as { [entityKind]: string })[entityKind].startsWith('Pglite')
 
 const dialect = new PgDialect()
 
 /**
- * Prepares a frequent statement: its text is built once, and the server parses it once for each connection and
- * answers in one round trip instead of two. It stays as long as the connection, so there must be few of them; what
- * varies goes into placeholders.
+ * Prepares a frequent statement: its text is built once, and the server parses it once for each connection and answers
+ * in one round trip instead of two. It lives as long as the connection, so there must be only a few such statements;
+ * values that vary go into placeholders.
  *
- * @returns a function that runs the statement on a connection of its own, outside of transactions
+ * @returns a function that runs the statement on its own connection, outside of transactions
  */
 export function prepared<Row>(
   statement: SQL,

@@ -55,12 +55,12 @@ const bytesToRestart = 2 * 16 * 1024 * 1024
 const diskFull = '53100'
 
 /**
- * An embedded Postgres that restarts by itself after a full disk ended it, with the first call after there is room
- * again. Acknowledged writes are recovered, as after a crash.
+ * An embedded Postgres that restarts itself after a full disk ended it, at the first call after space is free again.
+ * Acknowledged writes are recovered, as after a crash.
  *
  * @param folder where the data is; `undefined` keeps everything in memory
- * @throws MemoryError CORRUPTION when Postgres does not start with the data that are there, INVALID_INPUT when it does
- * not with a template, UNAVAILABLE when the disk is full or nothing of this explains it
+ * @throws MemoryError CORRUPTION when Postgres does not start with the existing data, INVALID_INPUT when it does not
+ * start with a template, UNAVAILABLE when the disk is full or there is no such explanation
  */
 export async function createEngine(options: PGliteOptions, folder: string | undefined): Promise<Engine> {
   if (options.loadDataDir) {
@@ -112,7 +112,7 @@ export async function createEngine(options: PGliteOptions, folder: string | unde
     dumpDataDir: (...given) => calling((running) => running.dumpDataDir(...given)),
     async close() {
       isClosed = true
-      // A call that came to a Postgres that has ended would wait for it in a loop that blocks the process.
+      // A call to a Postgres that has ended would wait for it in a loop that blocks the process.
       await Promise.allSettled(underWay)
       // An engine that has ended has nothing left to write.
       if (engine.fatal === undefined) await engine.close()
@@ -135,11 +135,11 @@ function refuseFullDisk(folder: string, cause: unknown): void {
   )
 }
 
-// PGlite keeps to itself what Postgres said before it ended: what is known of the data has to explain it.
+// PGlite does not report what Postgres said before it ended, so the error is guessed from what is known about the data.
 
 const damaged = (folder: string, cause: unknown): MemoryError =>
   new MemoryError(
-    `Postgres does not start with the data in ${folder}: they are damaged, or of another version of Postgres, or this user may not read and write all of them. Restore a backup, or move the folder away to begin anew`,
+    `Postgres does not start with the data in ${folder}: they are damaged, or of another version of Postgres, or this user may not read and write all of them. Restore a backup, or move the folder away to start afresh`,
     MemoryErrorCode.CORRUPTION,
     { cause, details: { path: folder } },
   )
@@ -147,14 +147,14 @@ const damaged = (folder: string, cause: unknown): MemoryError =>
 const notMade = (folder: string | undefined, cause: unknown): MemoryError =>
   unavailable(
     folder === undefined
-      ? 'the embedded Postgres does not start: see that there is enough memory'
-      : `no database can be made in ${folder}: see that its disk takes what is written, and that there is enough memory`,
+      ? 'the embedded Postgres does not start: check that there is enough memory'
+      : `no database can be made in ${folder}: check that its disk is writable, and that there is enough memory`,
     cause,
   )
 
 const unfitTemplate = (cause: unknown): MemoryError =>
   new MemoryError(
-    'Postgres does not start with this template: give it a dump as it was made, by this version',
+    'Postgres does not start with this template: give it an unmodified dump, made by this version',
     MemoryErrorCode.INVALID_INPUT,
     { cause },
   )

@@ -90,12 +90,12 @@ describe('the lock of a folder', () => {
   it('says what to do where it cannot see whether the holder lives, and only there', () => {
     const folder = temporaryFolder()
     const held = lockFolder(folder)
-    expect(() => lockFolder(folder)).toThrow(/which any number of processes share$/)
+    expect(() => lockFolder(folder)).toThrow(/which any number of processes can share$/)
     held.release()
     const note = join(folder, 'lock-1-c-1.json')
     writeFileSync(note, JSON.stringify({ pid: 1, started: 1, place: 'ffffffff', host: 'a container' }))
     expect(() => lockFolder(folder)).toThrow(
-      `it counts as gone 60 minutes after it last touched ${note}; if it is dead for certain, delete that file`,
+      `it counts as gone 60 minutes after it last touched ${note}; if you are sure that it is dead, delete that file`,
     )
     rmSync(note)
     lockFolder(folder).release()

@@ -30,9 +30,9 @@ interface Note {
 let locks = 0
 
 /**
- * Claims a folder for one opener. Each opener writes a lock file with a unique name, and then looks for files of
- * others: of two that start at once, at least one sees the other and withdraws. Lock files of dead processes are
- * removed, those of living ones never.
+ * Claims a folder for one opener. Each opener writes a lock file with a unique name, and then looks for the files of
+ * others: if two start at once, at least one sees the other and withdraws. Lock files of dead processes are removed,
+ * those of living ones never.
  *
  * @throws MemoryError CONFLICT, naming the holder
  */
@@ -41,7 +41,8 @@ export function lockFolder(folder: string): FolderLock {
   const own = `lock-${process.pid}-${Date.now().toString(36)}-${++locks}.json`
   const path = join(folder, own)
   const holder: Holder = { ...thisProcess(), host: hostname() }
-  // A power cut would leave an empty one, which in a container counts as that of the living process of the same id.
+  // Durable, because a power cut would leave an empty file, which in a container counts as that of the living process
+  // with the same id.
   writeNewFile(path, JSON.stringify(holder))
   const release = (): void => removeFile(path)
   try {
@@ -63,22 +64,22 @@ export function lockFolder(folder: string): FolderLock {
 function isOpen(folder: string, { holder, path }: Note): MemoryError {
   const { pid, host, place } = holder
   return new MemoryError(
-    `${folder} is open in process ${pid} (${host}): close it there first, or use a Postgres server, which any number of processes share${place === thisProcess().place ? '' : adviceOn(path)}`,
+    `${folder} is open in process ${pid} (${host}): close it there first, or use a Postgres server, which any number of processes can share${place === thisProcess().place ? '' : adviceOn(path)}`,
     MemoryErrorCode.CONFLICT,
     { details: { path: folder, pid, note: path } },
   )
 }
 
-/** Killed and started again, a container does not see that its earlier self is dead. */
+/** Advice for a container that was killed and restarted: it cannot see that its earlier self is dead. */
 const adviceOn = (note: string): string =>
-  `. That process is on another machine or in another container, so whether it lives cannot be seen from here: it counts as gone ${longestElsewhereMs / 60_000} minutes after it last touched ${note}; if it is dead for certain, delete that file`
+  `. That process is on another machine or in another container, so whether it is alive cannot be seen from here: it counts as gone ${longestElsewhereMs / 60_000} minutes after it last touched ${note}; if you are sure that it is dead, delete that file`
 
 /** For openers on other machines, which cannot check whether this process is alive. */
 function showLife(path: string): void {
   try {
     utimesSync(path, new Date(), new Date())
   } catch {
-    // A folder that cannot be reached for a moment must not end the process: the next sign comes in time, too.
+    // A folder that is briefly unreachable must not end the process: the next sign of life comes in time.
   }
 }
 

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 
 /**
- * Runs a call to the database; its failures become `MemoryError`s. Drivers put the statement and its parameters,
- * which are people's memories, into their messages: only the error code and the name of the constraint are kept.
+ * Runs a call to the database; its failures become `MemoryError`s. Drivers put the statement and its parameters, which
+ * are people's memories, into their messages: only the error code and the name of the constraint are kept.
  *
- * @param call one statement, one transaction, or reads: when the time is over, nothing ends it. It is run once more when
- * Postgres has undone it in time, because it and others waited for each other
+ * @param call one statement, one transaction, or reads: a timeout does not cancel it. It is run once more if Postgres
+ * rolls it back within the time because of a deadlock
  * @param fallback the code for failures that have no specific one
  * @param timeoutMs how long to wait for each run, because a server that hangs never answers. Default: for ever
  */
@@ -24,7 +24,7 @@ export async function asMemoryErrors<T>(
 
 const deadlock = '40P01'
 
-/** Lets those who waited take what they waited for; whoever comes back at once may be in their way again. */
+/** Lets the other callers take what they waited for; a retry at once could get in their way again. */
 const pauseMs = 50
 
 async function twiceAtMost<T>(call: () => Promise<T>): Promise<T> {
@@ -72,7 +72,7 @@ const meanings: readonly { pattern: RegExp; code: MemoryErrorCode; message: stri
   {
     pattern: /^(?:57014|55P03|CONNECT_TIMEOUT|ETIMEDOUT)$/,
     code: MemoryErrorCode.TIMEOUT,
-    message: 'Postgres did not answer in time: try again; a write may have taken effect all the same',
+    message: 'Postgres did not answer in time: try again; a write may have taken effect anyway',
   },
   {
     pattern: /^CONNECTION_ENDED$/,
@@ -87,7 +87,7 @@ const meanings: readonly { pattern: RegExp; code: MemoryErrorCode; message: stri
   {
     pattern: /^(?:40001|40P01)$/,
     code: MemoryErrorCode.CONFLICT,
-    message: 'other writers were in the way: try again',
+    message: 'other writers got in the way: try again',
   },
   {
     pattern: /^(?:53100|53200|58030)$/,
@@ -103,12 +103,12 @@ const meanings: readonly { pattern: RegExp; code: MemoryErrorCode; message: stri
     pattern: /^42501$/,
     code: MemoryErrorCode.UNAVAILABLE,
     message:
-      'this user of Postgres may not do that: make the tables as the owner of the database, and grant their use',
+      'this user of Postgres may not do that: make the tables as the owner of the database, and grant this user access',
   },
   {
     pattern: /^RQ001$/,
     code: MemoryErrorCode.QUOTA_EXCEEDED,
-    message: 'this would be more than the quota: delete entries or clean up first',
+    message: 'this would exceed the quota: delete entries or clean up first',
   },
   {
     pattern: /^42P01$/,

@@ -51,7 +51,7 @@ function syncForReal(runtime: unknown): void {
 /** The number of EIO in this runtime. */
 const inputOutputError = 29
 
-/** Makes all below a folder durable, because creating a database writes its files without syncing them. */
+/** Makes everything below a folder durable, because creating a database writes its files without syncing them. */
 export function syncAllBelow(folder: string): void {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)

@@ -6,7 +6,8 @@ import { asMemoryErrors } from './postgres-errors.ts'
 
 /**
  * Records the text search configuration of a database. A store with another one would silently find nothing. The first
- * one that opens it decides; of an embedded one, which nobody else has open, the last one before anything is kept.
+ * store to open the database decides; for an embedded one, which nobody else can have open, the last store before
+ * anything is kept.
  *
  * @param textConfiguration a text search configuration of Postgres; `null` for core's own splitting
  * @throws MemoryError CONFLICT when it was opened, or entries were written, with another one; INVALID_INPUT when the
@@ -15,7 +16,7 @@ import { asMemoryErrors } from './postgres-errors.ts'
 export const keepTextConfiguration = (database: Database, textConfiguration: string | null): Promise<void> =>
   asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () => keep(database, textConfiguration))
 
-/** What stands for core's own splitting; `null` is what nobody has decided. */
+/** Stands for core's own splitting; `null` means that nobody has decided yet. */
 const own = ''
 
 async function keep(database: Database, textConfiguration: string | null): Promise<void> {
@@ -32,7 +33,7 @@ async function keep(database: Database, textConfiguration: string | null): Promi
     }
   }
   const wanted = textConfiguration ?? own
-  // What was kept before anybody decided was split by core.
+  // Entries that were kept before anybody decided were split by core.
   const decided = sql`case when exists (select from entries) then ${own}::text else ${wanted}::text end`
   await database
     .insert(storeSettings)

@@ -3,21 +3,22 @@ import { jsonBytes } from '@recall/core/json'
 import { entryId } from './address.ts'
 
 /**
- * Everybody changes entries in the same order; otherwise two batches could wait for each other. Each key occurs once.
+ * Every writer changes entries in the same order; otherwise two batches could wait for each other. Each key occurs
+ * once.
  */
 export function inLockOrder(changes: readonly Change[]): Change[] {
-  // Each id is a digest: it is made once, not for every comparison.
+  // Each id is a digest: it is computed once, not for every comparison.
   const named = changes.map((change) => ({ change, id: entryId(addressOf(change)) }))
   return named.sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ change }) => change)
 }
 
-/** Most entries that one statement writes, and most bytes of their values: it takes all as one text. */
+/** Most entries that one statement writes, and most bytes of their values: all of them are one text. */
 const mostTogether = 500
 const mostBytesTogether = 4_000_000
 
 export const addressOf = (change: Change): Address => ('put' in change ? change.put : change.remove)
 
-/** Groups neighbouring changes that one statement can make: puts in the same manner, and removals. */
+/** Groups neighbouring changes that one statement can make: puts of the same manner, or removals. */
 export function inRuns(changes: readonly Change[]): [Change, ...Change[]][] {
   const runs: [Change, ...Change[]][] = []
   let bytes = 0
@@ -37,7 +38,7 @@ export function inRuns(changes: readonly Change[]): [Change, ...Change[]][] {
   return runs
 }
 
-/** What is written, and what is read because it is expected. */
+/** The bytes that are written, and those that are read because they are expected. */
 const bytesOf = (change: Change): number =>
   ('put' in change ? jsonBytes(change.put.value) : 0) +
   (change.expected?.value === undefined ? 0 : jsonBytes(change.expected.value))

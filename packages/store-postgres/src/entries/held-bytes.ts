@@ -4,8 +4,8 @@ import { type Database, rowsOf } from '../engines/database.ts'
 import { placeId } from './address.ts'
 
 /**
- * How many bytes a tenant holds in these namespaces, in all scopes and their archives: all that is sent to be kept, as
- * for the quotas of a store.
+ * How many bytes a tenant holds in these namespaces, in all scopes and their archives: everything that is sent to be
+ * kept, as for the quotas of a store.
  */
 export async function heldBytes(
   database: Database,

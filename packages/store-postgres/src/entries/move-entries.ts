@@ -15,7 +15,7 @@ import type { Shelf } from './shelf.ts'
 /** Entries that one transaction moves. */
 const movedTogether = 500
 
-/** First key of the advisory lock on moves in a place; any otherwise unused number. */
+/** First key of the advisory lock on moves in a place; any number not used otherwise. */
 const moveLock = 727_005
 
 /** Moves of one place take turns, so that no two wait for each other's rows. */
@@ -58,8 +58,8 @@ export async function archiveEntries(
 }
 
 /**
- * Locks in the order of ids, as everybody does. A row that somebody writes meanwhile is left out. An array is made once:
- * a subquery would be run anew for each entry where Postgres thinks that there are none.
+ * Locks in the order of ids, as every writer does, and leaves out rows that are written meanwhile. The subquery is an
+ * array so that it runs once: Postgres would run it again for each entry when it believes that there are none.
  */
 async function lockOldest(transaction: Database, isOld: SQL, most: number): Promise<string[]> {
   const oldest = transaction
@@ -77,7 +77,7 @@ async function lockOldest(transaction: Database, isOld: SQL, most: number): Prom
   return locked.map(({ id }) => id)
 }
 
-/** Copies rows with their units, in place of earlier copies, then removes them where they were. */
+/** Copies rows with their units, replacing earlier copies, then removes the originals. */
 async function moveRows(
   transaction: Database,
   ids: readonly string[],
@@ -90,13 +90,13 @@ async function moveRows(
   const quota = to.quotas[place.scope]
   if (quota !== undefined) await transaction.execute(sql`select ${namingQuota(target, quota)}`)
   await transaction.delete(entries).where(and(inPlace(place, to), inArray(entries.id, [...ids])))
-  // The version is that of a write, which a move counts as.
+  // A move counts as a write, so the row gets a new version.
   const kept = columnsBut(entries, 'place', 'version')
   await transaction.execute(
     sql`insert into ${entries} (place, ${kept}) select ${target}::uuid, ${kept} from ${entries} where ${inSource}`,
   )
   const parts = columnsBut(units, 'place')
-  // Units beyond `unitCount` were left by what the entry was before.
+  // Units beyond `unitCount` were left by an earlier version of the entry.
   await transaction.execute(
     sql`insert into ${units} (place, ${parts}) select ${target}::uuid, ${parts} from ${units}
       where ${units.place} = ${source}::uuid and ${inArray(units.entry, [...ids])} and ${units.unit} < (
@@ -119,7 +119,7 @@ const columnsBut = (table: PgTable, ...left: string[]): SQL =>
  * Moves an entry back.
  *
  * @returns whether the key was archived
- * @throws MemoryError CONFLICT when another value stands there by now
+ * @throws MemoryError CONFLICT when the key now holds another value
  */
 export async function restoreEntry(
   database: Database,

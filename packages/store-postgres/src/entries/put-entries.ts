@@ -11,7 +11,7 @@ import type { Shelf } from './shelf.ts'
 interface PutManner {
   overwrite: boolean
   now: number
-  /** Whether the versions that they replace were seen: then their own times are kept. Default: no. */
+  /** Whether the replaced versions were seen: then the entries keep their own times. Default: no. */
   seen?: boolean
 }
 
@@ -84,7 +84,7 @@ type Row = Awaited<ReturnType<typeof rowsFor>>['row']
 
 const { version: _, ...columns } = getTableColumns(entries)
 
-/** SQL for each column of a row, printed once: drizzle would take a millisecond for each write. */
+/** SQL for each column of a row, built once: drizzle would take a millisecond for each write. */
 const listed = (
   print: (column: string, name: string, type: string) => string,
   without: readonly string[] = [],
@@ -100,13 +100,16 @@ const columnNames = listed((column) => column)
 const rowNames = listed((_, name) => `"${name}"`)
 const rowTypes = listed((_, name, type) => `"${name}" ${type}`)
 
-/** Sets what a row that is written anew takes over as it is. */
+/** Sets the columns that a rewritten row takes over unchanged. */
 const replacements = sql`version = excluded.version, ${listed(
   (column) => `${column} = excluded.${column}`,
   ['place', 'id', 'createdAt', 'accessCount', 'updatedAt', 'accessedAt'],
 )}`
 
-/** The version differs from the one it replaces, also within a millisecond; one that was seen has been compared. */
+/**
+ * The version always differs from the replaced one, even within a millisecond; a version that was seen has been
+ * compared.
+ */
 function timesOf(succeeds: SQL, seen: boolean): SQL {
   if (seen) return sql`updated_at = excluded.updated_at, accessed_at = excluded.accessed_at`
   const later = sql`greatest(excluded.updated_at, entries.updated_at + 1)`

@@ -40,7 +40,9 @@ const selected = Object.fromEntries(entryColumns.map((name) => [name, entries[na
   [Name in (typeof entryColumns)[number]]: (typeof entries)[Name]
 }
 
-/** Nested, because Drizzle writes the columns of a selection itself without their tables: any place equals itself. */
+/**
+ * Nested, because Drizzle writes the columns of a selection without their tables, so that any place would equal itself.
+ */
 const isOfEntry = sql`
   ${units.place} = ${entries.place} and ${units.entry} = ${entries.id} and ${units.unit} < ${entries.unitCount}`
 
@@ -54,22 +56,22 @@ export const wholeEntry = {
 }
 
 /**
- * The selection for an entry that a search or a list finds, with only the normalized mean of its vectors: all those of a
- * long conversation are megabytes.
+ * The selection for an entry that a search or a list finds, with only the normalized mean of its vectors: the vectors
+ * of a long conversation are megabytes.
  */
 export const foundEntry = {
   ...selected,
   vectors: vectorsAs(sql`l2_normalize(avg(${units.embedding}))::text`),
 }
 
-/** What an entry holds, as the migrations count it for quotas: no text is read for it. */
+/** The bytes of an entry as the migrations count them for quotas: no text is read for it. */
 const heldBytes = sql`held_bytes(
   ${entries.key}, ${entries.value}, ${entries.text}, ${entries.type}, ${entries.tags}, ${entries.unitCount},
   ${entries.dimensions}
 )`
 
 /**
- * To be called before several entries are read, which are in memory together. One alone is never too large: it was
+ * Call it before reading several entries, which are in memory together. A single entry is never too large: it was
  * written in one piece.
  *
  * @param chosen condition on the entries

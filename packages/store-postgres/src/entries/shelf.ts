@@ -7,16 +7,16 @@ export interface Shelf {
   archived: boolean
   /** The text search configuration that splits and stems texts; `null` for core's own splitting. */
   textConfiguration: string | null
-  /** Most bytes that a place of a scope may hold, as `wholeQuotas` makes them. */
+  /** Most bytes that a place of a scope may hold, as returned by `wholeQuotas`. */
   quotas: Partial<Record<MemoryScope, number>>
   /** Most bytes that the entries of one answer may hold together. */
   answerBytes: number
 }
 
 /**
- * Quotas as Postgres takes them: in whole bytes, and none where there is no limit.
+ * Quotas in the form that Postgres takes: in whole bytes, and left out when there is no limit.
  *
- * @throws MemoryError INVALID_INPUT for a scope that does not exist, and for what is no number of bytes
+ * @throws MemoryError INVALID_INPUT for a scope that does not exist, and for a value that is not a number of bytes
  */
 export function wholeQuotas(quotas: Shelf['quotas']): Shelf['quotas'] {
   const whole: Shelf['quotas'] = {}
@@ -24,7 +24,7 @@ export function wholeQuotas(quotas: Shelf['quotas']): Shelf['quotas'] {
     const scope = memoryScopes.find((each) => each === name)
     if (!scope || typeof quota !== 'number' || !(quota >= 0)) {
       throw new MemoryError(
-        `quotas.${name} is none: a quota is a number of bytes, or Infinity for no limit, for one of ${memoryScopes.join(', ')}`,
+        `quotas.${name} is not valid: a quota is a number of bytes, or Infinity for no limit, for one of ${memoryScopes.join(', ')}`,
         MemoryErrorCode.INVALID_INPUT,
       )
     }

@@ -4,7 +4,7 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 const mostDimensions = 16_000
 
 /**
- * Scales a vector to length 1: only directions are compared, and so numbers of any size fit into Postgres' single
+ * Scales a vector to length 1: only directions are compared, and numbers of any size then fit into Postgres' single
  * precision.
  *
  * @throws MemoryError INVALID_INPUT when the vector has too many dimensions

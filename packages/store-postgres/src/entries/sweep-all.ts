@@ -3,18 +3,18 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Database, rowsOf } from '../engines/database.ts'
 import { asMemoryErrors } from '../engines/postgres-errors.ts'
 
-/** Entries that one statement looks at: it may not take long. */
+/** Entries that one statement looks at: none may take long. */
 const lookedAt = 10_000
 
-/** Where an entry stands in the order of the table. */
+/** The position of an entry in the order of the table. */
 interface Position {
   place: string
   id: string
 }
 
 /**
- * Removes the expired entries of all places, of whichever tenants, from the archives too. After a failure the next call
- * begins anew.
+ * Removes the expired entries of all places and tenants, archives included. After a failure, the next call starts
+ * again.
  *
  * @param now milliseconds since 1970
  * @param timeoutMs longest time for one of its statements
@@ -30,7 +30,7 @@ export async function sweepAll(database: Database, now: number, timeoutMs?: numb
     const [looked] = await running(() => look(database, behind, now))
     const last = looked?.last
     const isInPage = last ? sql`${behind} and (place, id) <= (${last.place}::uuid, ${last.id}::uuid)` : behind
-    // Most pages have none, and then nothing waits for whoever holds the table.
+    // Most pages have none, and then nothing waits for another holder of the table.
     if (looked?.hasExpired) removed += (await running(() => removeExpired(database, isInPage, now))).length
     if (!last) return removed
     from = last
@@ -51,7 +51,7 @@ const look = (database: Database, behind: SQL, now: number) =>
       ) as last`,
   )
 
-/** Locks them first, in the order in which everybody locks the entries of a place. */
+/** Locks them first, in the order in which every writer locks the entries of a place. */
 function removeExpired(database: Database, isInPage: SQL, now: number): Promise<unknown[]> {
   const expired = sql`from entries where ${isInPage} and expires_at <= ${now}::float8`
   return database.transaction(async (transaction) => {

@@ -28,7 +28,10 @@ function unitsOf({ text, type }: Pick<Entry, 'text' | 'type'>): Unit[] {
   return units.length === 0 ? [{ start: 0, end: 0, line: 0, parts: 1 }] : units
 }
 
-/** Characters whose words are counted at a stretch, which takes some 50 ms: nothing else of the process goes on then. */
+/**
+ * Characters whose words are counted without a pause. That takes about 50 ms, during which nothing else in the process
+ * runs.
+ */
 const countedAtOnce = 100_000
 
 /** @throws MemoryError INVALID_INPUT for a vector that Postgres cannot hold */

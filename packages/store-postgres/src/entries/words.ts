@@ -5,7 +5,7 @@ import { indexedTerms, queryTerms } from '@recall/core/ranking'
  * beginning.
  */
 const longestTerm = 500
-/** The weights that encode the counts from 1 to 15; 15 stands for more, too. */
+/** The weights that encode the counts from 1 to 15; 15 also stands for more. */
 const spelledCounts = Array.from({ length: 15 }, (_, i) =>
   [...'ABCD']
     .filter((_, bit) => (i + 1) & (8 >> bit))

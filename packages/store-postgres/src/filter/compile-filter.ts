@@ -26,7 +26,8 @@ function compile(filter: Filter, lookUp: LookUp): SQL {
     case 'compare':
       return compare(lookUp(filter.path), filter.operator, filter.operand)
     case 'element': {
-      // An element within one hides it, and what is said of the inner one asks for nothing of the outer one.
+      // A nested element condition reuses the name `item`, which hides the outer one: the inner condition does not need
+      // it.
       const matches = compile(filter.filter, (path) => memberAt(sql`item.value`, path))
       return someElement(lookUp(filter.path), sql`item`, matches)
     }
@@ -62,7 +63,7 @@ const changingColumns: Record<ChangingMetadata, SQL> = {
   embeddingModel: orJsonNull(entries.embeddingModel),
 }
 
-/** `#>` would take `01` and `-1` for positions in a list; in the filter language they are member names. */
+/** `#>` would treat `01` and `-1` as positions in a list; in the filter language they are member names. */
 function memberAt(json: SQL, path: readonly string[]): SQL {
   return path.reduce(
     (found, name) =>
@@ -92,7 +93,7 @@ function compare(found: SQL, operator: Comparison, operand: JsonValue): SQL {
       return sql`case jsonb_typeof(${found}) when 'string' then ${inText} else ${inList} end`
     }
     case 'overlap': {
-      // The database hashes both lists; comparing each element with each takes seconds for some thousand.
+      // The database hashes both lists; comparing each element with each takes seconds for a few thousand.
       const shared = sql`select jsonb_array_elements(${found}) intersect select jsonb_array_elements(${json(operand)})`
       return sql`case when jsonb_typeof(${found}) = 'array' then exists (${shared}) else false end`
     }

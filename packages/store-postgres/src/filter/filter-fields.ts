@@ -40,7 +40,7 @@ export function comparableJson(value: JsonValue): JsonValue {
   return copy
 }
 
-/** In a loop: a list of pairs would be made for each of a hundred thousand members. */
+/** In a loop, because a list of pairs would be made for each of a hundred thousand members. */
 function setMembers(copy: JsonObject, value: JsonObject): void {
   for (const name of Object.keys(value)) setComparable(copy, name, value[name] as JsonValue)
 }

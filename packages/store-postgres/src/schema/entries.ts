@@ -19,7 +19,7 @@ import { vectorColumn, wordsColumn } from './columns.ts'
 
 /**
  * The entries of a `MemoryManager`. Rows are found by digests of namespace, scope and key, which fit into an index
- * however long those are. `place` leads every index, so that the table can be distributed by it.
+ * however long these are. `place` leads every index, so that the table can be distributed by it.
  *
  * Times are milliseconds since the epoch, as in the contract. No index covers a column that an access changes, so an
  * access updates no index.
@@ -35,11 +35,11 @@ export const entries = pgTable(
     key: text('key').notNull(),
     /** JSON text: `jsonb` would refuse some strings and forget the order of members. */
     value: text('value').notNull(),
-    /** What filters look into: members of the value over metadata, see `filter-fields.ts`. */
+    /** The object that filters look into: members of the value over metadata, see `filter-fields.ts`. */
     fields: jsonb('fields').notNull(),
     text: text('text').notNull(),
     wordCount: integer('word_count').notNull(),
-    /** Rows of `units` beyond it were left by what the entry was before; they only make a word look less rare. */
+    /** Rows of `units` beyond it were left by an earlier version of the entry; they only make a word look less rare. */
     unitCount: integer('unit_count').notNull().default(1),
     type: text('type'),
     tags: text('tags').array().notNull(),
@@ -67,7 +67,7 @@ export const entries = pgTable(
 )
 
 /**
- * The parts of an entry that are found and ranked by themselves: a turn, a section, or a few paragraphs of its text
+ * The parts of an entry that are found and ranked separately: a turn, a section, or a few paragraphs of its text
  * (core's `splitUnits`). Most entries have one.
  */
 export const units = pgTable(
@@ -105,7 +105,7 @@ export const storeSettings = pgTable(
   {
     only: boolean('only').primaryKey().default(true),
     /**
-     * The text search configuration that splits and stems texts; '' for core's own splitting, absent where nobody has
+     * The text search configuration that splits and stems texts; '' for core's own splitting, absent while nobody has
      * decided.
      */
     textConfiguration: text('text_configuration'),
@@ -114,8 +114,8 @@ export const storeSettings = pgTable(
 )
 
 /**
- * The size of a place, as a sum over the backends that wrote to it: each updates a row of its own, so that no writer
- * waits for another. Triggers on `entries` maintain it.
+ * The size of a place, as a sum over the backends that wrote to it: each updates its own row, so that no writer waits
+ * for another. Triggers on `entries` maintain it.
  */
 export const placeSizes = pgTable(
   'place_sizes',
@@ -126,7 +126,7 @@ export const placeSizes = pgTable(
     entries: bigint('entries', { mode: 'number' }).notNull(),
     bytes: bigint('bytes', { mode: 'number' }).notNull(),
     units: bigint('units', { mode: 'number' }).notNull().default(0),
-    /** Units of the entries that have words: a number or an empty text is no text of length 0. */
+    /** Units of the entries that have words: a number or an empty text does not count as a text of length 0. */
     worded: bigint('worded', { mode: 'number' }).notNull().default(0),
     words: bigint('words', { mode: 'number' }).notNull().default(0),
     /** Bytes that quotas count: keys, values, texts, types, tags and vectors. */

@@ -36,7 +36,7 @@ export const agents = pgTable(
     trustLevel: smallint('trust_level').notNull().default(0),
     /** When other agents' retrievals made it trusted; absent if an administrator set its trust. */
     promotedAt: instant('promoted_at'),
-    /** Whether an administrator made it unverified: then no retrievals promote it. */
+    /** Whether an administrator made it unverified: then retrievals do not promote it. */
     heldBack: boolean('held_back').notNull().default(false),
     /** How often the agent or one of its memories was put in quarantine. */
     quarantines: integer('quarantines').notNull().default(0),
@@ -68,18 +68,21 @@ export const memories = pgTable(
     embeddingModel: text('embedding_model').notNull(),
     nextEmbedding: vectorColumn('next_embedding'),
     nextEmbeddingModel: text('next_embedding_model'),
-    /** While it waits for its vector: when it is tried next, and how often it was tried. */
+    /** While it waits for its vector: when the next attempt is due, and how many were made. */
     embedAfter: instant('embed_after'),
     embedAttempts: smallint('embed_attempts').notNull().default(0),
     /** 0 normal, -1 low signal, -2 in quarantine. */
     quality: smallint('quality').notNull().default(0),
-    /** Whether several low-signal memories by other agents said nearly the same before: then it is no discovery. */
+    /** Whether several low-signal memories by other agents said nearly the same before: then it is not a discovery. */
     crowded: boolean('crowded').notNull().default(false),
     duplicateOf: uuid('duplicate_of').references((): AnyPgColumn => memories.id),
     /** How many trusted agents other than its author it was returned to: each counts once. */
     retrievalCount: integer('retrieval_count').notNull().default(0),
     deletedAt: instant('deleted_at'),
-    /** Of a tombstone of what was in quarantine, for a while: a digest of its words, which its author may repeat. */
+    /**
+     * For a while in the tombstone of a memory that was in quarantine: a digest of its words, which its author may
+     * repeat.
+     */
     wordsDigest: text('words_digest'),
   },
   (table) => [
@@ -95,7 +98,7 @@ export const memories = pgTable(
     index('memories_unembedded')
       .on(table.createdAt)
       .where(sql`${table.embedding} is null and ${table.deletedAt} is null`),
-    // A deletion looks for the copies of what it deletes.
+    // A deletion searches for the copies of what it deletes.
     index('memories_duplicate_of').on(table.duplicateOf).where(sql`${table.duplicateOf} is not null`),
     index('memories_words_digest')
       .on(table.agentId, table.wordsDigest)
@@ -129,7 +132,7 @@ export const retrievalEvents = pgTable(
   'retrieval_events',
   {
     id: uuid('id').primaryKey().defaultRandom(),
-    /** Who searched. */
+    /** The agent that searched. */
     agentId: uuid('agent_id')
       .notNull()
       .references(() => agents.id),
@@ -140,7 +143,7 @@ export const retrievalEvents = pgTable(
     query: text('query').notNull(),
     similarity: real('similarity').notNull(),
     createdAt: instant('created_at').notNull().defaultNow(),
-    /** Whether it raised the memory's count: only the first retrieval by each trusted agent but the author does. */
+    /** Whether it raised the memory's count: only the first retrieval by each trusted agent except the author does. */
     counted: boolean('counted').notNull().default(false),
   },
   (table) => [
@@ -149,7 +152,7 @@ export const retrievalEvents = pgTable(
     uniqueIndex('retrieval_events_counted').on(table.memoryId, table.agentId).where(sql`${table.counted}`),
     index('retrieval_events_agent_id').on(table.agentId),
     index('retrieval_events_created_at').on(table.createdAt),
-    // Maintenance looks for the questions that were kept long enough.
+    // Maintenance searches for questions that were kept long enough.
     index('retrieval_events_asked').on(table.createdAt).where(sql`${table.query} <> ''`),
   ],
 )
@@ -200,7 +203,7 @@ export const privateNamespaces = pgTable(
     namespace: text('namespace').notNull(),
   },
   (table) => [
-    // By a digest, because a name may be longer than an index entry allows.
+    // A digest, because a name may be longer than an index entry allows.
     uniqueIndex('private_namespaces_name').on(table.agentId, sql`md5(${table.namespace})`),
   ],
 )
@@ -225,7 +228,7 @@ export const systemConfig = pgTable(
   (table) => [check('system_config_one_row', sql`${table.only}`)],
 )
 
-/** Answers to repeat when a request comes again with its `Idempotency-Key`. */
+/** Answers to repeat when a request arrives again with its `Idempotency-Key`. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {

@@ -37,8 +37,8 @@ export const unitsOfEntries = sql`${units} join ${entries}
   on ${entries.place} = ${units.place} and ${entries.id} = ${units.entry} and ${units.unit} < ${entries.unitCount}`
 
 /**
- * The same, from the entries to their units, whatever the planner believes: it underestimates places, then joins all
- * units of one for the sake of the first few.
+ * The same, from the entries to their units, whatever the planner believes: it underestimates places, and then joins
+ * all units of one to get the first few.
  */
 export const entriesWithUnits = sql`${entries} cross join lateral (
   select * from ${units}
@@ -66,8 +66,8 @@ export const similarityTo = (literal: string): SQL => sql`
   then coalesce(nullif(1 - (${units.embedding} <=> ${literal}::text::vector), 'NaN'), 0) end`
 
 /**
- * Asks for more and more units until they belong to enough entries: one long conversation may have as many matches as
- * all the others together.
+ * Requests more and more units until they belong to enough entries: one long conversation may have as many matches as
+ * all others together.
  *
  * @param wanted how many entries
  * @param first how many units to begin with; `null` for all

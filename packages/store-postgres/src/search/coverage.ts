@@ -11,13 +11,13 @@ import { termsListed, type Vocabulary, type WordFacts } from './word-facts.ts'
 export interface Coverage {
   /** In any of its turns. */
   entry: number
-  /** In those around one of its turns. */
+  /** In the turns around one of its turns. */
   around(unit: number): number
 }
 
 /**
- * For a term in more units than this it is only looked up which entries hold it: then it counts as one of the
- * surroundings of each of their units.
+ * For a term in more units than this, only the entries that hold it are looked up: it then counts as near each of their
+ * units.
  */
 const mostListed = 4000
 
@@ -54,9 +54,9 @@ export async function coverageOf(
 
 interface Holder {
   id: string
-  /** Of the term, from 1. */
+  /** Position of the term, from 1. */
   position: number
-  /** `null` when they were not looked up. */
+  /** The units that hold it; `null` when they were not looked up. */
   units: number[] | null
 }
 
@@ -74,10 +74,10 @@ const coverageBy = (held: readonly HeldTerm[]): Coverage => ({
 
 const sharesOf = (terms: readonly HeldTerm[]): number => terms.reduce((sum, { share }) => sum + share, 0)
 
-/** From a unit to each of its surroundings. */
+/** Distances from a unit to each of its surroundings. */
 const reached = Array.from({ length: 2 * surroundingReach + 1 }, (_, i) => i - surroundingReach)
 
-/** From the index of words, whatever the planner believes. */
+/** Starts from the index of words, whatever the planner believes. */
 const unitsHolding = (place: SQL, ids: readonly string[], terms: readonly WordFacts[]): SQL => sql`
   select held.entry as id, position::int as position, jsonb_agg(held.unit) as units
   from ${listed(terms)}
@@ -88,7 +88,7 @@ const unitsHolding = (place: SQL, ids: readonly string[], terms: readonly WordFa
   join ${wanted(place, ids)} on wanted.id = held.entry and held.unit < wanted.unit_count
   group by 1, 2`
 
-/** From entry to entry: the first units of most hold a common term. */
+/** Goes entry by entry: in most of them, the first units already hold a common term. */
 const entriesHolding = (place: SQL, ids: readonly string[], terms: readonly WordFacts[]): SQL => sql`
   select wanted.id as id, position::int as position, null as units
   from ${listed(terms)} cross join ${wanted(place, ids)}

@@ -68,7 +68,9 @@ export async function findEntries(
   return readPage(database, query, shelf, page)
 }
 
-/** The most terms of a text to look up, the first ones: each takes its time, though few of many are looked for. */
+/**
+ * The most terms of a text to look up, taken from its start: each takes time, though only few of many are searched for.
+ */
 const mostTerms = 4000
 
 /** The search terms of a text, split and stemmed in the same way as the words of units. */
@@ -144,7 +146,7 @@ async function listEntries(
   const byUse = { accessCount: [direction(entries.accessCount)], lastAccess: [direction(entries.accessedAt)] }
   const first = sortBy === 'accessCount' || sortBy === 'lastAccess' ? byUse[sortBy] : []
   const order = [...first, direction(entries.updatedAt), sql`${entries.key} collate "C"`]
-  // Chosen first, so that nothing more is read of the entries that are skipped.
+  // Chosen first, so that nothing else of the skipped entries is read.
   const page = database
     .select({ id: entries.id })
     .from(entries)

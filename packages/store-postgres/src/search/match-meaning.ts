@@ -18,7 +18,7 @@ type Embedding = NonNullable<StoreQuery['embedding']>
  */
 const mostCompared = 5000
 
-/** After so many rows a walk through an index gives up; the default of pgvector's `hnsw.max_scan_tuples`. */
+/** After this many rows, a walk through an index gives up; the default of pgvector's `hnsw.max_scan_tuples`. */
 const mostWalked = 20_000
 
 export interface NearMatch extends UnitMatch {
@@ -44,7 +44,7 @@ interface Comparison {
 }
 
 /**
- * Finds the units nearest to the query's vector: through the index where there are many, else by comparing each.
+ * Finds the units nearest to the query's vector: through the index when there are many, otherwise by comparing each.
  *
  * @param most limit of the result; `null` for a few thousand, or all where their vectors are too long for an index
  */
@@ -73,7 +73,7 @@ export async function matchMeaning(
     if (compared <= mostCompared) return near
   }
   const near = await nearestByIndex(comparison, limit)
-  // The walk gave up: hardly any unit that is near may be found.
+  // The walk gave up: hardly any near unit matches the conditions.
   return near.rows.length < limit ? (await compareAll(comparison, limit)).near : near
 }
 
@@ -82,7 +82,7 @@ const hasConditions = ({ filter = everything, tags = [] }: StoreQuery): boolean 
 
 const takesAll = (filter: Filter): boolean => filter.kind === 'all' && filter.filters.every(takesAll)
 
-/** How many units a place holds, expired ones among them, and how many there are of all, as Postgres estimates. */
+/** How many units a place holds, expired ones included, and how many the table holds, as Postgres estimates. */
 async function sizes(
   database: Database,
   query: StoreQuery,
@@ -114,10 +114,10 @@ const measures = sql`count(*)::float8 as count, coalesce(sum(similarity), 0)::fl
   coalesce(sum(similarity ^ 2), 0)::float8 as squares`
 
 /**
- * Compares units one by one. They are measured once, whatever the planner believes: where it expects a single unit, it
+ * Compares units one by one. They are measured once, whatever the planner believes: when it expects a single unit, it
  * would measure all of them again for each.
  *
- * @param mostUnits compares any that many; `null` for all
+ * @param mostUnits compares any units, up to this many; `null` for all
  * @returns the nearest, and how many were compared
  */
 async function compareAll(
@@ -206,7 +206,7 @@ export async function checkVectors(
     const foreign = other.model === model ? await findOne(isOtherModel) : other
     if (foreign) {
       throw new MemoryError(
-        `the memory was embedded with ${foreign.model}, the query with ${model}: move it with 'reembed' of @recall/store-postgres, or write its entries anew`,
+        `the memory was embedded with ${foreign.model}, the query with ${model}: move it with 'reembed' of @recall/store-postgres, or write its entries again`,
         MemoryErrorCode.CONFLICT,
         { scope: query.scope },
       )

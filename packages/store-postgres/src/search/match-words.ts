@@ -10,7 +10,7 @@ import { isConversation, matchColumns, similarityTo, type UnitMatch, unitsOfEntr
 import type { Vocabulary, WordFacts } from './word-facts.ts'
 
 export interface WordMatch extends UnitMatch {
-  /** 0 for a unit that holds none of the terms but stands beside one that does. */
+  /** 0 for a unit that holds none of the terms but is next to one that does. */
   bm25: number
   /** Whether it holds all the terms. */
   isWhole: boolean
@@ -27,7 +27,7 @@ interface Wanted {
 /**
  * Finds units that hold any of the terms, best first, and their neighbours. Without a vector, those that hold all the
  * terms come before the others, as core ranks them. Postgres computes the same BM25 as core's `bm25`, over all units of
- * the place; core turns it into scores. Units that hold only common terms are looked for only where they may be among
+ * the place; core turns it into scores. Units that hold only common terms are searched for only if they may be among
  * the best.
  */
 export async function matchWords(
@@ -51,7 +51,7 @@ export async function matchWords(
   return find(words.map(({ word }) => word))
 }
 
-/** @param finding the terms of which a unit has to hold one */
+/** @param finding the terms, at least one of which a unit has to hold */
 function matching(
   query: StoreQuery,
   shelf: Shelf,

@@ -7,17 +7,19 @@ import { units } from '../schema/entries.ts'
 
 /** Terms of three letters or fewer are not corrected. */
 const shortest = 4
-/** A year, a version or the name of a ticket is another one if a digit differs. */
+/** If a digit differs, a year, a version or a ticket is a different one. */
 const holdsDigit = /\p{N}/u
 const mostTerms = 16
 
 /**
- * The most words of a place that are looked through, counted once for each unit: so a search takes well under a
- * second more, however much is kept. A misspelled word that stands only beyond them is not found.
+ * The most words of a place that are looked through, counted once for each unit: it keeps the extra time of a search
+ * well under a second, however much is kept. A misspelled word that occurs only beyond them is not found.
  */
 const mostWords = 500_000
 
-/** How many letters longer than its word a term with an ending may be, and how many shorter: see `mistakesIn`. */
+/**
+ * How many letters longer than its word a term with an ending may be, and how many letters shorter: see `mistakesIn`.
+ */
 const mostLonger = 7
 const mostShorter = 2
 
@@ -26,10 +28,10 @@ const leastSimilar = 0.2
 const mostCompared = 20
 
 /**
- * Corrects the terms of a query none of which was found: they are misspelled, or about something else.
+ * Corrects the terms of a query when none was found: they are misspelled, or about something else.
  *
- * @returns the terms, each one replaced by the word of the place that it was probably meant to be; `null` when there
- * is none for any of them
+ * @returns the terms, each one replaced by the word of the place that it was probably meant to be; `null` when none of
+ * them has such a word
  */
 export async function corrected(
   database: Database,

@@ -7,8 +7,8 @@ export const indexableDimensions = 4000
 const fullyIndexable = 2000
 
 /**
- * The indexes of each table, and the rows that each holds. Every row is in one of them. Good memories have an index
- * to themselves: a walk among them never has to get past a flood of others on the same subject.
+ * The indexes of each table, and the rows that each holds. Every row is in one of them. Good memories have their own
+ * index: a walk through it never has to get past a flood of others on the same subject.
  */
 const indexes = {
   units: { units: 'true' },
@@ -34,7 +34,7 @@ const easilySearched = 100_000
 const growth = 0.65
 
 /**
- * The type in which vectors are indexed. A server compares those of half precision as fast, and holds twice as many in
+ * The type in which vectors are indexed. A server compares half-precision vectors as fast, and holds twice as many in
  * memory; PGlite, which has no instructions for them, takes six times as long to add one.
  */
 export const indexedType = (database: Database, dimensions: number): 'halfvec' | 'vector' =>
@@ -106,17 +106,17 @@ async function tryToLock(database: Database): Promise<boolean> {
 }
 
 /**
- * Key of the advisory lock for making indexes, so that hubs that start together make each once; any otherwise unused
- * number.
+ * Key of the advisory lock for making indexes, so that hubs that start together make each once; any number not used
+ * otherwise.
  */
 const indexLock = 727_002
 
 /**
  * Creates the indexes that make search by vectors of one length fast in large tables. A table holds vectors of any
- * length, and an index those of one, so they are created when the length is known. Does nothing for lengths that
- * pgvector cannot index.
+ * length, but an index only those of one length, so indexes are created when the length is known. Does nothing for
+ * lengths that pgvector cannot index.
  *
- * @param options.concurrently lets writers go on meanwhile. Needs a database of one connection without a statement
+ * @param options.concurrently lets writers continue meanwhile. Needs a database with one connection and no statement
  * timeout
  */
 export async function createVectorIndexes(

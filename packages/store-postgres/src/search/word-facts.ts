@@ -19,21 +19,21 @@ export interface WordFacts {
 /** What a place knows about the terms to look for. */
 export interface Vocabulary {
   words: WordFacts[]
-  /** How many units the place has, without entries that have no words, and their mean number of words. */
+  /** How many units the place has, not counting entries without words, and their mean number of words. */
   units: number
   averageLength: number
 }
 
-/** Counting up to the first is fast, however many units hold a term, and up to the second bearable. */
+/** Counting up to the first is fast, however many units hold a term; up to the second it is bearable. */
 const countedUpTo = [1000, 8000]
 
 /**
- * Most words of a place, for each of many terms and in all, that are read to count them: fewer are read in less time than
- * it takes to look for each term by itself, which in a small place means to go through its units as often.
+ * Most words of a place, for each of many terms and in total, that are read to count them. Reading fewer takes less
+ * time than looking up each term, which in a small place means going through its units once per term.
  */
 const mostRead = { ofTerm: 5000, inAll: 2_000_000 }
 
-/** Looks up the terms of a query, of many the telling ones (see core's `tellingWords`). */
+/** Looks up the terms of a query; of many terms, only the telling ones (see core's `tellingWords`). */
 export async function vocabularyOf(
   database: Database,
   query: StoreQuery,
@@ -73,7 +73,7 @@ async function sizeOf(database: Database, place: SQL): Promise<{ units: number; 
 type Counted = Pick<WordFacts, 'word' | 'count'>
 
 /**
- * Of many terms, most are too common to be among the telling ones: in a place with many words these are counted only
+ * Most of many terms are too common to be among the telling ones: in a place with many words, these are counted only
  * until that is certain.
  */
 async function countTelling(
