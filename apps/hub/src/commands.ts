@@ -16,8 +16,9 @@ import { nameSchema } from './routes/schemas.ts'
 type Print = (text: string) => void
 
 /**
- * Makes an administrator. It needs direct access to the database, so only the operator can make the first one. Who lost a
- * key may have another one of the same name: that there is one already is told beside the key.
+ * Makes an administrator. It needs direct access to the database, so only the operator can make the first one. Somebody
+ * who lost a key may create another administrator of the same name: a notice next to the key says that there is one
+ * already.
  */
 export async function createAdmin(
   config: HubConfig,
@@ -36,7 +37,7 @@ export async function createAdmin(
     print(`${key}\n`)
     if (others > 0)
       tell(
-        `recall-hub: '${name}' is now the name of ${others + 1} administrators, each with a key of its own: set those to tier 0 that nobody uses\n`,
+        `recall-hub: '${name}' is now the name of ${others + 1} administrators, each with its own key: set those that nobody uses to tier 0\n`,
       )
   })
 }
@@ -86,7 +87,7 @@ export async function doctor(config: HubConfig, print: Print): Promise<boolean> 
   }
 }
 
-/** @param path may be `-`; the standard output is then the backup, and `tell` is to write elsewhere */
+/** @param path may be `-`: the backup then goes to the standard output, so `tell` has to write elsewhere */
 export async function backUp(config: HubConfig, path: string, tell: Print): Promise<void> {
   if (path === standardStream && process.stdout.isTTY) {
     throw new MemoryError('send the backup into a file: backup - > hub.backup', MemoryErrorCode.INVALID_INPUT)
@@ -109,11 +110,11 @@ export async function restoreFrom(config: HubConfig, path: string, tell: Print):
   })
 }
 
-/** Asked for again when Postgres undid what was restored, and what was read is gone then. */
+/** Called again when Postgres rolled a restore back; the input that was read is gone by then. */
 function standardInput(): typeof process.stdin {
   if (!process.stdin.readableDidRead) return process.stdin
   throw new MemoryError(
-    'other writers were in the way, and nothing was restored: run it again',
+    'other writers got in the way, and nothing was restored: run it again',
     MemoryErrorCode.CONFLICT,
   )
 }

@@ -42,17 +42,17 @@ export interface HubDependencies {
   log?: Log
   /** The peer address of a request's connection, regardless of what a proxy claims. */
   remoteAddress?: (context: Context) => string | undefined
-  /** The port that is listened on, where the settings leave it open. */
+  /** The port that the hub listens on, if the settings leave it open. */
   port?: () => number
 }
 
 export interface RunningHub {
-  /** @param bindings what the server knows of the connection, for `remoteAddress` */
+  /** @param bindings what the server knows about the connection, for `remoteAddress` */
   fetch(request: Request, bindings?: object): Response | Promise<Response>
-  /** From now on `/readyz` answers that the hub takes no more traffic. */
+  /** From then on, `/readyz` answers that the hub takes no more traffic. */
   drain(): void
   maintain(stop?: AbortSignal): ReturnType<typeof maintainHub>
-  /** Resolves when all retrievals so far are recorded: to be awaited before the database is closed. */
+  /** Resolves when all retrievals so far are recorded: await it before closing the database. */
   settled(): Promise<void>
   /** Embeds queued memories; returns how many got their vector. */
   embedWaiting(stop?: AbortSignal): Promise<number>
@@ -120,7 +120,7 @@ function compose(
       redis,
       database: config.postgresUrl ? database : undefined,
       timeoutMs: redis ? redisTimeoutMs : config.databaseTimeoutMs,
-      // Its message may repeat the statement, and whom that counts.
+      // Only the name: the message may repeat the statement and the identity that is counted.
       onAlone: ({ name }) =>
         log({ level: 'warn', event: 'requests are counted by this process alone', name }),
     }),
@@ -136,7 +136,7 @@ function compose(
 /** Answers every failure with a problem document; those of the hub itself are logged. */
 function answerFailures(app: App, log: Log): void {
   app.onError((error, context) => {
-    // Before the answer is made: what middleware has set would else take their place in answers to pages.
+    // Before the answer is made: otherwise the headers that middleware set for web pages would replace these.
     for (const [name, value] of Object.entries(headersOf(error))) context.header(name, value)
     const answer = problemAnswer(context, error)
     if (answer.status >= 500) {
@@ -147,7 +147,7 @@ function answerFailures(app: App, log: Log): void {
         status: answer.status,
         route: context.req.routePath,
         ...loggedError(error),
-        // What the provider of vectors answered, for whoever runs the hub; of a database error none is kept.
+        // The answer of the embedding provider, for the operator of the hub. Nothing of a database error is logged.
         ...(isMemoryError(cause) ? { says: cause.message } : {}),
       })
     }
@@ -156,7 +156,7 @@ function answerFailures(app: App, log: Log): void {
   app.notFound((context) => problemAnswer(context, notFound(`${context.req.method} ${context.req.path}`)))
 }
 
-/** Finds out who calls, and keeps answers out of caches. */
+/** Identifies the caller, and keeps answers out of caches. */
 function identifyCallers(app: App, hub: Hub): void {
   app.use('/mcp', async (context, next) => {
     // A proxy that compressed an answer would hold back its events.
@@ -173,7 +173,8 @@ function identifyCallers(app: App, hub: Hub): void {
     if (!isOpen(context.req.method, context.req.path)) {
       const principal = await hub.auth.authenticate(context.req.header('Authorization'))
       if (dependsOnSearches(context.req.path)) {
-        // Whoever asks after a search sees what it counted and whom it promoted. Searches see to that themselves.
+        // A caller that asks after a search sees what it counted and whom it promoted. Searches themselves take care of
+        // that.
         await hub.retrievals.nearlySettled()
       }
       context.set('principal', principal)
@@ -212,9 +213,9 @@ const addressOf =
     return networkOf(named ?? remoteAddress?.(context) ?? 'unknown')
   }
 
-/** Whether a request may see the metrics: it has the token or, where there is none, comes from this machine. */
+/** Whether a request may see the metrics: it has the token or, if none is set, comes from this machine. */
 function maySeeMetrics(config: HubConfig): (context: Context) => boolean {
-  // Behind a proxy, a request from this machine may have come from anywhere.
+  // Behind a proxy, a request from this machine may originate anywhere.
   const isLocal = isLoopback(config.host) && !config.publicUrl && !config.behindProxy
   // The token is compared by its hash, as keys are.
   const tokenHash = config.metricsToken && hashOfKey(config.metricsToken)

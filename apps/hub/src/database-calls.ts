@@ -10,8 +10,8 @@ export interface DatabaseCalls {
   /** Like `call`, for a search of all memories. Searches wait in line, and leave a connection free for short calls. */
   search<T>(run: () => Promise<T>): Promise<T>
   /**
-   * Like `search`, for a search that an agent makes of its private memory, with a filter of its own. All of these
-   * together leave half of the places to searches of all memories, and those of one agent leave half to other agents.
+   * Like `search`, for a search that an agent makes of its private memory, with its own filter. All of these together
+   * leave half of the places to searches of all memories, and those of one agent leave half of that to other agents.
    */
   searchOf<T>(agent: string, run: () => Promise<T>): Promise<T>
 }
@@ -23,7 +23,7 @@ export function createDatabaseCalls({
   const call: DatabaseCalls['call'] = (run) =>
     asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, run, databaseTimeoutMs)
   const half = (places: number): number => Math.max(1, Math.floor(places / 2))
-  // The driver sends what finds no free connection down a busy one, behind whatever runs there.
+  // A call that finds no free connection is sent down a busy one, behind whatever runs there.
   const places = Math.max(1, connections - 1)
   const inLine = pLimit(places)
   const privately = pLimit(half(places))
@@ -33,8 +33,8 @@ export function createDatabaseCalls({
   const inTurn = <T>(line: <U>(run: () => Promise<U>) => Promise<U>, run: () => Promise<T>): Promise<T> => {
     let isAwaited = true
     const begin = () => {
-      // Its caller was told that it took too long: the database is spared.
-      if (!isAwaited) throw new MemoryError('nobody waits for this search', MemoryErrorCode.TIMEOUT)
+      // Its caller was already told that it took too long: the database is spared the search.
+      if (!isAwaited) throw new MemoryError('nobody waits for this search any more', MemoryErrorCode.TIMEOUT)
       return run()
     }
     return call(() => line(begin)).finally(() => {

@@ -52,7 +52,7 @@ export async function examine(
       ? { ok: true, says: 'up to date' }
       : {
           ok: false,
-          says: `${pending} migrations are to be made: a hub of this version makes them when it starts`,
+          says: `${pending} migrations are pending: a hub of this version runs them when it starts`,
         }
   })
   await check('vector index', async () => {
@@ -68,7 +68,7 @@ export async function examine(
   await check('embedding provider', async () => {
     await embedText({ embedder, config }, 'Is anybody there?', 'query')
     const isFake = embedder.model.startsWith('fake')
-    return { ok: true, says: isFake ? `${embedder.model}, which knows no meaning` : embedder.model }
+    return { ok: true, says: isFake ? `${embedder.model}, which ignores meaning` : embedder.model }
   })
   await check('vectors', async () => {
     const { others, waiting } = await one<{ others: number; waiting: number }>(sql`

@@ -15,8 +15,8 @@ export interface HubParts extends DatabaseCalls {
   limits: Limits
   auth: Authenticator
   /**
-   * The URL under which agents reach the hub, without a slash at its end. One that does not know its names is where a
-   * request found it.
+   * The URL under which agents reach the hub, without a slash at its end. For a hub that does not know its names, the
+   * URL that a request used.
    */
   home(requested?: string): string
 }
@@ -35,11 +35,11 @@ export interface RetrievalLog {
    * what they returned. Searches that run at the same time have no order.
    */
   during<T>(search: () => Promise<T>): Promise<T>
-  /** Begins to record a retrieval. Resolves at once, or a little later where too many wait already. */
+  /** Begins to record a retrieval. Resolves at once, or a little later when too many are waiting. */
   note(retrieval: Retrieval): Promise<void>
-  /** Resolves when all that was noted before is recorded, or after a moment: nobody waits long for it. */
+  /** Resolves when everything noted before is recorded, or after a moment: nobody waits long for it. */
   nearlySettled(): Promise<void>
-  /** Resolves when all that was noted before is recorded. Never rejects. */
+  /** Resolves when everything noted before is recorded. Never rejects. */
   settled(): Promise<void>
 }
 

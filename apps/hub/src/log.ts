@@ -8,11 +8,11 @@ const mostFrames = 8
 export interface LoggedError {
   code?: string
   name: string
-  /** Where an error was thrown that nobody expected, the innermost call first. */
+  /** Where an unexpected error was thrown, the innermost call first. */
   at?: string[]
 }
 
-/** What is logged of an error: not its message, which may repeat what people wrote. */
+/** What is logged about an error: not its message, which may repeat what people wrote. */
 export function loggedError(error: unknown): LoggedError {
   const { code, name, message, stack = '' } = error as Error & { code?: unknown }
   const begin = stack.lastIndexOf(message)

@@ -11,11 +11,11 @@ const log = (line: Record<string, unknown>): void =>
 const usage = `recall-hub                      serve; settings come from RECALL_HUB_* and the file RECALL_HUB_CONFIG
 recall-hub admin create <name>  make an administrator and print its key
 recall-hub maintenance          for cron: promote, recompute quality, check the heartbeat, forget old answers
-recall-hub doctor               whether database, vectors, embedding, writes and administrators are in order; if not, exit code 1
-recall-hub backup <file>        everything into one new file, or to the standard output (-), while a hub on a server goes on
-recall-hub restore <file>       out of it again, or from the standard input (-), into an empty database
-recall-hub reembed              move shared memories to the embedding model that is configured
-recall-hub --version            the version that is installed
+recall-hub doctor               check database, vectors, embedding, writes and administrators; exit code 1 if one fails
+recall-hub backup <file>        write everything to one new file, or standard output (-), while a hub on a server runs
+recall-hub restore <file>       read it back, or standard input (-), into an empty database
+recall-hub reembed              move shared memories to the configured embedding model
+recall-hub --version            the installed version
 
 An embedded database is open in one process at a time: stop its hub for the other commands.
 `
@@ -32,7 +32,7 @@ function surviveLostConnections(told: (error: unknown) => LoggedError): void {
   })
 }
 
-/** The parts of a hub are loaded on demand: help, and what is wrong with the words, need none of them. */
+/** The parts of a hub are loaded on demand: help and errors in the arguments need none of them. */
 async function readConfig(): Promise<HubConfig> {
   const { configFrom } = await import('./config/environment.ts')
   return configFrom(process.env)
@@ -48,7 +48,7 @@ async function serve(): Promise<void> {
   const hub = await serveHub(config, log)
   print(`Recall hub on ${hub.url}: ${hub.home}/skill.md says how agents use it\n`)
   let isStopping = false
-  // Ctrl-C comes twice where npm passes it on as well: the second one must not cut off what the first one waits for.
+  // Ctrl-C arrives twice when npm passes it on: the second one must not interrupt what the first one waits for.
   const stop = (): void => {
     if (isStopping) return
     isStopping = true
@@ -65,7 +65,7 @@ async function serve(): Promise<void> {
 }
 
 interface Command {
-  /** The word that comes after its name, if one does. */
+  /** The argument after its name, if it takes one. */
   takes?: 'name' | 'file'
   run(argument: string): Promise<void>
 }
@@ -101,7 +101,9 @@ const commands: Record<string, Command> = {
   reembed: { run: withParts((config, { reembedAll }) => reembedAll(config, print)) },
 }
 
-/** There are no options but `--help` and `--version`: a word that looks like one names neither an agent nor a file. */
+/**
+ * There are no options but `--help` and `--version`: an argument that looks like one names neither an agent nor a file.
+ */
 async function run(words: readonly string[]): Promise<void> {
   const [first = 'serve'] = words
   if (first === 'help' || words.includes('--help') || words.includes('-h')) return print(usage)
@@ -118,7 +120,7 @@ async function run(words: readonly string[]): Promise<void> {
       ? `'${name}' needs a ${command.takes}, see below`
       : name === 'admin'
         ? "'admin' needs 'create' and a name, see below"
-        : `'${words.join(' ')}' is no command; settings are variables, such as RECALL_HUB_PORT=8080`
+        : `'${words.join(' ')}' is not a command; settings are variables, such as RECALL_HUB_PORT=8080`
   process.stderr.write(`recall-hub: ${reason}\n\n${usage}`)
   process.exitCode = 2
 }
@@ -134,15 +136,18 @@ async function shown(error: unknown): Promise<string> {
   return name + stack.slice(stack.lastIndexOf(message) + message.length)
 }
 
-/** What is printed may find no taker: a reader that left, a full disk. What was begun goes on, and it is said at the end. */
+/**
+ * The output may not be readable: its reader has left, or the disk is full. The work continues, and this is reported at
+ * the end.
+ */
 process.stdout.once('error', ({ code }: NodeJS.ErrnoException) => {
   process.stdout.on('error', () => {})
   printBeside(
-    `recall-hub: the standard output cannot be written (${code}), so not all was told; who did not get the key of an administrator creates another one\n`,
+    `recall-hub: the standard output cannot be written (${code}), so some output is lost; if you did not get an administrator's key, create another administrator\n`,
   )
   process.exitCode = 3
 })
-// Then there is nobody to tell, and a hub that serves goes on.
+// Then nobody can be told, and a serving hub continues.
 process.stderr.on('error', () => {})
 
 run(process.argv.slice(2)).catch(async (error: unknown) => {

@@ -1,7 +1,7 @@
 import type { RunningHub } from './create-hub.ts'
 import { type Log, loggedError } from './log.ts'
 
-/** Milliseconds before the first maintenance: a hub that starts has enough to do. */
+/** Milliseconds before the first maintenance: a starting hub has enough to do. */
 const firstMs = 60 * 1000
 const hourMs = 60 * 60 * 1000
 

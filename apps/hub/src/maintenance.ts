@@ -22,10 +22,11 @@ import { recomputeQuality } from './trust/quarantine.ts'
 /**
  * Does the work that no request triggers. Running it twice, or in two hubs at once, does no harm.
  *
- * @param stop leaves what is still to be embedded to the next time
+ * @param stop leaves memories that still have to be embedded to the next run
  */
 export async function maintainHub(hub: Hub, log: Log, stop?: AbortSignal) {
-  // Before what depends on others, or looks at all memories: if that fails, nothing is kept longer than was promised.
+  // Runs before the steps that depend on other services or look at all memories: if these fail, nothing is kept longer
+  // than was promised.
   const gone = await forgetOld(hub)
   const writable = await pauseWritesWhenSilent(hub)
   let embedded = 0
@@ -44,8 +45,8 @@ export async function maintainHub(hub: Hub, log: Log, stop?: AbortSignal) {
 }
 
 /**
- * The clocks of hubs and clients may differ by so much: what has expired by one of them may be read by another. No read
- * returns what has expired by its own.
+ * The clocks of hubs and clients may differ by this much: an entry that has expired by one clock may still be read by
+ * another. No read returns an entry that has expired by its own clock.
  */
 const clocksApart = 60 * 60 * 1000
 
@@ -80,7 +81,7 @@ async function deleteSome({ database, call }: Hub, table: PgTable, old: SQL): Pr
   }
 }
 
-/** Empty namespaces of agents that have reached their limit: only for those is it worth scanning the entries. */
+/** Empty namespaces of agents that have reached their limit: only these are worth scanning the entries for. */
 const canBeFreed = ({ config }: Hub) => sql`
   ${privateNamespaces.agentId} in (
     select agent_id from private_namespaces group by agent_id having count(*) >= ${config.privateNamespaces}

@@ -48,8 +48,8 @@ const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', '
 const quiet = new Set(['/livez', '/readyz', '/healthz', '/metrics'])
 
 /**
- * The route pattern that answered, such as `/api/v1/memory/:id`. A path would reveal ids of memories, and would make
- * one time series for each.
+ * The route pattern that answered, such as `/api/v1/memory/:id`. A path would reveal the ids of memories, and create a
+ * time series for each.
  */
 const routeOf = (context: Context): string =>
   // The first match without a wildcard is the handler; the others are middleware.

@@ -22,8 +22,8 @@ export interface Dependencies {
 }
 
 /**
- * Opens everything that the settings name, and closes again what is open when a later step fails. Migrates the tables
- * of a server, unless `lookOnly` is set.
+ * Opens everything that the settings name, and closes it again when a later step fails. Migrates the tables of a
+ * server, unless `lookOnly` is set.
  */
 export async function openDependencies(
   config: HubConfig,
@@ -55,14 +55,17 @@ export async function openDependencies(
 interface Opening {
   indexed?: readonly VectorColumn[]
   lookOnly?: boolean
-  /** Refuses to make an embedded database: who looks at a hub, or copies it, would take a new one for an empty hub. */
+  /**
+   * Refuses to make an embedded database: to somebody who inspects or copies a hub, a new one would look like an empty
+   * hub.
+   */
   mustExist?: boolean
 }
 
 /**
  * Opens the database alone. An embedded one has no other user, so it is always migrated.
  *
- * @throws MemoryError NOT_FOUND when an embedded one must exist, and there is none
+ * @throws MemoryError NOT_FOUND when an embedded one must exist but does not
  */
 export async function openDatabase(
   config: HubConfig,
@@ -90,7 +93,7 @@ export async function openDatabase(
 function refuseMissing(folder: string): void {
   if (isPgliteFolder(folder)) return
   throw new MemoryError(
-    `there is no database in ${resolve(folder)}: RECALL_HUB_DATA or RECALL_HUB_POSTGRES_URL says where it is`,
+    `there is no database in ${resolve(folder)}: set RECALL_HUB_DATA or RECALL_HUB_POSTGRES_URL to its place`,
     MemoryErrorCode.NOT_FOUND,
   )
 }
@@ -103,8 +106,8 @@ function chooseEmbedder({ embedding }: HubConfig): Embedder {
 }
 
 /**
- * By default the driver waits for ever for a Redis that is down or silent. A connection that has gone silent, as when a
- * router forgets it, is made anew.
+ * By default the driver waits for ever for a Redis that is down or silent. A connection that has gone silent, for
+ * example because a router forgot it, is replaced.
  */
 function openRedis(url: string, log: Log): Redis {
   const redis = new Redis(url, {
@@ -120,7 +123,7 @@ function openRedis(url: string, log: Log): Redis {
   return redis
 }
 
-/** That of a lost connection, or the word in capitals that Redis begins a refusal with, such as WRONGPASS. */
+/** The code of a lost connection, or the word in capitals that begins a refusal by Redis, such as WRONGPASS. */
 function codeOf(error: NodeJS.ErrnoException): string {
   return error.code ?? /^[A-Z]+\b/.exec(error.message)?.[0] ?? error.name
 }

@@ -22,7 +22,7 @@ export interface Problem {
   status: number
   detail: string
   code: MemoryErrorCode
-  /** Of the entry that it is about. */
+  /** The scope of the entry that it is about. */
   scope?: MemoryScope
   key?: string
   errors?: { pointer: string; detail: string }[]
@@ -94,7 +94,7 @@ function pointersOf({ details }: MemoryError): Pick<Problem, 'errors'> {
   }
 }
 
-/** The names of members that no call knows may hold secrets, and fill a body of megabytes. */
+/** The names of unknown members may hold secrets, and fill a body of megabytes. */
 const longestMessage = 1000
 
 /** Joins the problems that a route's validator found into one error. */

@@ -63,7 +63,7 @@ export async function serveHub(
     server.on('clientError', answerUnread)
     server.maxConnections = mostSockets
     const answers = answersOf(server)
-    // Not before it listens: a hub that cannot does not start, and nothing may keep its process from ending.
+    // Not before it listens: a hub that cannot listen does not start, and nothing may keep its process alive.
     const queue = config.embedAsync ? workOnQueue(hub, log) : undefined
     const hourly = config.postgresUrl ? undefined : maintainHourly(hub, log)
     void loadModel(dependencies.embedder, log)
@@ -78,7 +78,7 @@ export async function serveHub(
       home: hub.home(),
       async close() {
         hub.drain()
-        // At first it accepts no more: the `close` of an HTTP server also cuts the connections that Node takes for idle.
+        // First it accepts no more connections: the `close` of an HTTP server also cuts those that Node considers idle.
         const closed = new Promise<void>((resolve) => {
           Listener.prototype.close.call(server, () => resolve())
         })
@@ -103,7 +103,7 @@ export async function serveHub(
   }
 }
 
-/** Loads a model that runs in this process, so that the first who ask do not wait for that. */
+/** Loads a model that runs in this process, so that the first callers do not wait for it. */
 async function loadModel(embedder: Embedder, log: Log): Promise<void> {
   if (!embedder.warmUp) return
   const started = performance.now()
@@ -123,7 +123,7 @@ async function loadModel(embedder: Embedder, log: Log): Promise<void> {
   }
 }
 
-/** The answers of a server that are not sent to their end. */
+/** The answers of a server that are not fully sent yet. */
 function answersOf(server: Server): ReadonlySet<ServerResponse> {
   const answers = new Set<ServerResponse>()
   server.on('request', (_, answer) => {
@@ -133,7 +133,7 @@ function answersOf(server: Server): ReadonlySet<ServerResponse> {
   return answers
 }
 
-/** Resolves when no finished answer waits for its caller to read it: Node takes such a connection for idle. */
+/** Resolves when no finished answer is still unread by its caller: Node considers such a connection idle. */
 async function untilSent(answers: ReadonlySet<ServerResponse>): Promise<void> {
   for (;;) {
     const waiting = [...answers].find(({ writableEnded }) => writableEnded)
@@ -142,12 +142,12 @@ async function untilSent(answers: ReadonlySet<ServerResponse>): Promise<void> {
   }
 }
 
-/** What a request was that could not be read, by the code of Node's error. */
+/** Answers to requests that could not be read, by the code of Node's error. */
 const unread: Record<string, { status: string; code: MemoryErrorCode; detail: string }> = {
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: '408 Request Timeout',
     code: MemoryErrorCode.TIMEOUT,
-    detail: `the request did not come whole in time, which is ${patience.headersTimeout / 1000} seconds for its headers and ${patience.requestTimeout / 1000} for all of it: send less at once`,
+    detail: `the request did not arrive in time, which is ${patience.headersTimeout / 1000} seconds for its headers and ${patience.requestTimeout / 1000} for all of it: send less at once`,
   },
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
@@ -158,10 +158,10 @@ const unread: Record<string, { status: string; code: MemoryErrorCode; detail: st
 const malformed = {
   status: '400 Bad Request',
   code: MemoryErrorCode.INVALID_INPUT,
-  detail: 'this is no request of HTTP',
+  detail: 'this is not an HTTP request',
 }
 
-/** Answers as Node does, with a problem document besides. */
+/** Answers as Node does, with a problem document added. */
 function answerUnread(error: NodeJS.ErrnoException, socket: Duplex): void {
   const { _httpMessage: begun } = socket as { _httpMessage?: { _headerSent: boolean } }
   if (!socket.writable || begun?._headerSent) {
@@ -200,7 +200,7 @@ const listen = (
     server.once('error', refuse)
   })
 
-/** Node says which address it is, and not who chose it. */
+/** Node's message has the address, but not where it was configured. */
 const cannotListen = (cause: Error): MemoryError =>
   new MemoryError(
     `${cause.message}: RECALL_HUB_HOST and RECALL_HUB_PORT say where the hub listens`,

@@ -1,7 +1,7 @@
-/** Invisible characters: of formats, fillers among the letters, separators of lines; not those that choose an emoji. */
+/** Invisible characters: format characters, invisible letters, line separators; but not emoji variation selectors. */
 export const invisible = /(?![\ufe0e\ufe0f])[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/gu
 
-/** With the blank of Braille, which is no white space. */
+/** Includes the Braille blank, which is not white space. */
 const blanks = /[\s\u2800]+/g
 
 /** How many characters of a text can be seen, a run of blanks counted as one. */

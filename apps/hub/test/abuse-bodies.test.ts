@@ -23,7 +23,7 @@ describe.each(engines)('bodies that abuse the hub on %s', (_, open) => {
     expect(answer.status).toBe(413)
     expect(await answer.json()).toMatchObject({
       code: MemoryErrorCode.QUOTA_EXCEEDED,
-      detail: expect.stringMatching(/the \d+ bytes .* send less at once, and a batch in several/),
+      detail: expect.stringMatching(/the \d+ bytes .* send less at once, and split a batch/),
     })
     const unknown = await hub.request('POST', '/api/v1/agents/register', {
       body: { name: 'ada', note: 'x'.repeat(20_000) },

@@ -104,7 +104,7 @@ it.skipIf(!serverUrl)('looks at a database that it has not made, and changes not
   const examined = await runHub({ POSTGRES_URL: url, EMBEDDING_PROVIDER: 'fake' }, 'doctor')
   expect(examined).toMatchObject({
     code: 1,
-    stdout: expect.stringMatching(/^FAIL tables: \d+ migrations are to be made/m),
+    stdout: expect.stringMatching(/^FAIL tables: \d+ migrations are pending/m),
   })
   expect(examined.stdout).toMatch(
     /^FAIL database: .*, pgvector not made yet: a hub makes it when it starts$/m,
@@ -117,7 +117,7 @@ it('does nothing when there are words that a command does not take', async () =>
   const wrong = [['serve', '--port', '9000'], ['admin', 'create', 'two', 'names'], ['backup', ''], ['backup']]
   const ended = await Promise.all(wrong.map((words) => runHub(fake, ...words)))
   expect(ended.map(({ code }) => code)).toEqual([2, 2, 2, 2])
-  expect(ended[0]?.stderr).toContain("'serve --port 9000' is no command; settings are variables")
+  expect(ended[0]?.stderr).toContain("'serve --port 9000' is not a command; settings are variables")
   expect(ended[3]?.stderr).toContain("'backup' needs a file")
   const asked = await runHub(fake, 'admin', 'create', '--help')
   expect(asked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^recall-hub /) })
@@ -171,7 +171,7 @@ it.each([
   expect(await runHub({ ...fake, DATA }, ...words)).toMatchObject({
     code: 3,
     stdout: '',
-    stderr: `recall-hub: there is no database in ${DATA}: RECALL_HUB_DATA or RECALL_HUB_POSTGRES_URL says where it is\n`,
+    stderr: `recall-hub: there is no database in ${DATA}: set RECALL_HUB_DATA or RECALL_HUB_POSTGRES_URL to its place\n`,
   })
   expect(readdirSync(folder)).toEqual(['of-others'])
 })

@@ -108,7 +108,7 @@ describe('the environment', () => {
   it('names a file that holds no settings', () => {
     for (const none of [null, [], 'x', 1]) {
       expect(() => configFrom({ RECALL_HUB_CONFIG: fileOf(none), RECALL_HUB_PORT: '2' })).toThrow(
-        'no JSON object',
+        'does not hold a JSON object',
       )
     }
     const absent = join(temporaryFolder(), 'absent.json')

@@ -103,7 +103,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
       const answer = await hub.request('POST', '/api/v1/memory', { key, body })
       return [answer.status, await answer.json()]
     }
-    const detail = 'must be at least 2, none of them twice'
+    const detail = 'must be at least 2, without repetitions'
     expect(await save(...tokens)).toMatchObject([400, { errors: [{ pointer: '#/tags', detail }] }])
     expect(await save(...tokens, 'leak')).toMatchObject([201, {}])
   })

@@ -120,16 +120,21 @@ describe.each(engines)('the hub on %s', (_, open) => {
   })
 
   it.each([
-    ['POST', 'agents/register', {}, 'name: must be a text'],
-    ['POST', 'memory', {}, 'content: must be a text; tags: must be a list of texts'],
-    ['POST', 'memory', { content: 5, tags: 'a,b' }, 'content: must be a text; tags: must be a list of texts'],
+    ['POST', 'agents/register', {}, 'name: must be a string'],
+    ['POST', 'memory', {}, 'content: must be a string; tags: must be a list of strings'],
+    [
+      'POST',
+      'memory',
+      { content: 5, tags: 'a,b' },
+      'content: must be a string; tags: must be a list of strings',
+    ],
     [
       'POST',
       'memory',
       { content: lesson('redis'), tags, source_url: 'example.com' },
       'source_url: must be an address that begins with http:// or https://',
     ],
-    ['GET', 'memory/search', undefined, 'q: must be a text'],
+    ['GET', 'memory/search', undefined, 'q: must be a string'],
   ] as const)('3 what is missing or of another type is named: %s %s', async (method, path, body, detail) => {
     const { key } = await hub.agent('ada', 1)
     const answer = await hub.request(method, `/api/v1/${path}`, { key, body })

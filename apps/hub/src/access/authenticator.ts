@@ -18,8 +18,8 @@ export function createAuthenticator(database: Database, { call }: Pick<DatabaseC
   let timesForgotten = 0
 
   /**
-   * A replacement key takes over when it is first used: that proves that its owner received it. Until then the old
-   * key works; otherwise a lost answer would lock the agent out for good.
+   * A replacement key takes over when it is first used: that proves that its owner received it. Until then the old key
+   * works; otherwise a lost answer would lock the agent out for good.
    *
    * @throws MemoryError UNAUTHENTICATED when a third key was issued in the meantime
    */
@@ -39,7 +39,7 @@ export function createAuthenticator(database: Database, { call }: Pick<DatabaseC
 
   return {
     /**
-     * @param options.anew asks the database even for a key that is known: for what lasts longer than that
+     * @param options.anew asks the database even for a known key: for calls whose effect lasts longer than the cache
      * @throws MemoryError UNAUTHENTICATED, the same for every unknown key; FORBIDDEN for a disabled agent
      */
     async authenticate(header: string | undefined, { anew = false } = {}): Promise<Principal> {
@@ -66,8 +66,8 @@ export function createAuthenticator(database: Database, { call }: Pick<DatabaseC
     },
 
     /**
-     * Empties the cache after this process changed keys or trust, so that the next request reads the database. What
-     * is being looked up is not kept either: it may be as it was before.
+     * Empties the cache after this process changed keys or trust, so that the next request reads the database. Lookups
+     * under way are not cached either, as they may return the old state.
      */
     forget(): void {
       timesForgotten++

@@ -8,10 +8,10 @@ const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 /** Whether a server that listens on this host can be reached from this machine only. */
 export const isLoopback = (host: string): boolean => loopback.has(host) || host === '::1'
 
-/** Those of a server that listens on every address of its machine, and can be opened under none of them. */
+/** The addresses of a server that listens everywhere on its machine, with those to open it at instead. */
 const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
-/** A URL under which this machine reaches its server; an IPv6 address stands in brackets there. */
+/** A URL under which this machine reaches its server; an IPv6 address is in brackets there. */
 export function urlOf(host: string, port: number): string {
   const name = everywhere[host] ?? host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
@@ -27,9 +27,9 @@ const isMachine = (hostname: string): boolean => /^(?:[\d.]+|[^.]+)$/.test(hostn
 
 /**
  * Keeps web pages in a browser from reaching a hub on the same machine, through DNS rebinding or from another origin:
- * answers only requests to a host name that belongs to the hub, and of other origins only those that the operator allows.
- * Two exceptions: probes are answered under IP addresses and single-label names, and `/metrics` under any name when it
- * needs a token.
+ * answers only requests to a host name that belongs to the hub, and among other origins only to those that the operator
+ * allows. Two exceptions: probes are answered under IP addresses and single-label names, and `/metrics` under any name
+ * when it needs a token.
  */
 export function guardHost(config: HubConfig): MiddlewareHandler {
   const own = config.publicUrl ? new URL(config.publicUrl) : undefined
@@ -46,7 +46,7 @@ export function guardHost(config: HubConfig): MiddlewareHandler {
     throw new MemoryError(
       isOwn
         ? `pages of ${origin} may not call this hub: RECALL_HUB_ALLOWED_ORIGINS names those that may`
-        : `this hub is not reached as ${hostname}: set RECALL_HUB_PUBLIC_URL to the address that it has`,
+        : `this hub is not reached as ${hostname}: set RECALL_HUB_PUBLIC_URL to its address`,
       MemoryErrorCode.FORBIDDEN,
     )
   }

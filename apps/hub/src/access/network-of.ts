@@ -1,15 +1,15 @@
 import { isIPv6 } from 'node:net'
 
-/** Some proxies name the port as well, and a caller has another one with each connection. */
+/** Some proxies add the port, which differs with each connection of a caller. */
 const withoutPort = (address: string): string =>
   /^\[(.*)\](?::\d+)?$/.exec(address)?.[1] ?? /^([\d.]+):\d+$/.exec(address)?.[1] ?? address
 
 /**
- * The key under which requests from an address are counted: for IPv6 the /64 network, because anybody who has one
- * address in it has all 2^64 of them.
+ * The key under which requests from an address are counted: for IPv6 the /64 network, because whoever has one address
+ * in it has all 2^64 of them.
  *
  * @param named an address, as a connection or a proxy names it
- * @returns an IPv4 address as it is, or the first 64 bits of an IPv6 address; any other text as it is
+ * @returns an IPv4 address unchanged, or the first 64 bits of an IPv6 address; any other text unchanged
  */
 export function networkOf(named: string): string {
   const address = withoutPort(named)

@@ -22,6 +22,6 @@ export const unauthenticated = (): MemoryError =>
 
 export const agentDisabled = (): MemoryError =>
   new MemoryError(
-    'this agent was disabled: how to contest that is described in the governance of this hub',
+    'this agent was disabled: the governance of this hub describes how to contest that',
     MemoryErrorCode.FORBIDDEN,
   )

@@ -38,13 +38,13 @@ export interface CountIn {
   database?: Database | undefined
   /** Longest wait for the common counts, in milliseconds. */
   timeoutMs: number
-  /** Told, at most once a minute, why a request was counted by this process alone. */
+  /** Called, at most once a minute, with the reason why a request was counted by this process alone. */
   onAlone?: ((why: Error) => void) | undefined
 }
 
 /**
- * Counts requests in Redis if configured, else in Postgres, so that all processes of a hub share their counts. While
- * that store does not answer, each process counts for itself: requests are still limited, and still served.
+ * Counts requests in Redis if configured, otherwise in Postgres, so that all processes of a hub share their counts.
+ * While that store does not answer, each process counts for itself: requests are still limited, and still served.
  */
 export function createLimits(limits: HubConfig['limits'], given: CountIn) {
   const countIn = { ...given, onAlone: onceAMinute(given.onAlone) }
@@ -74,7 +74,7 @@ function createPolicy(name: string, windows: readonly Window[], countIn: CountIn
     const local = new RateLimiterMemory(options)
     return { local, shared: sharedLimiter(options, countIn) }
   })
-  /** Calls the common counts; those of this process when there are none, or when these do not answer. */
+  /** Calls the common counts, or those of this process when there are none or they do not answer. */
   const ask = async <T>(
     { local, shared }: (typeof limiters)[number],
     call: (limiter: Limiter) => Promise<T>,
@@ -124,7 +124,7 @@ function createPolicy(name: string, windows: readonly Window[], countIn: CountIn
 async function inTime<T>(call: Promise<T>, timeoutMs: number): Promise<T> {
   const waiting = new AbortController()
   const tooLate = wait(timeoutMs, undefined, { signal: waiting.signal }).then(async () => {
-    // A process that was busy runs its timers before it reads what has come in meanwhile.
+    // A process that was busy runs its timers before it reads the data that arrived meanwhile.
     await pendingAnswers()
     throw new Error(`no answer within ${timeoutMs} ms`)
   })
@@ -167,7 +167,7 @@ const exceeded = (name: string, { msBeforeNext }: RateLimiterRes, headers: Limit
     { retryAfterMs: msBeforeNext, details: { policies: [name], headers } },
   )
 
-/** A window in a sentence; one of another length is called by its seconds there, too. */
+/** The name of a window in a sentence; a window of any other length is named by its seconds. */
 const spanOf: Record<string, string> = { minute: 'a minute', hour: 'an hour', day: 'a day' }
 
 const nameOf = (seconds: number): string =>

@@ -16,8 +16,8 @@ const rowsAtOnce = (table: Table): number => (table === 'entries' ? 20 : 500)
  * Writes a backup into a new file.
  *
  * @returns rows by table
- * @throws MemoryError CONFLICT when the file exists, or another backup writes it; UNAVAILABLE when nothing can be written
- * there
+ * @throws MemoryError CONFLICT when the file exists, or another backup writes it; UNAVAILABLE when nothing can be
+ * written there
  */
 export async function backup(database: Database, path: string): Promise<Record<string, number>> {
   refuseExisting(path)
@@ -26,7 +26,7 @@ export async function backup(database: Database, path: string): Promise<Record<s
   try {
     const counts = await writeBackup(database, createWriteStream(unfinished, { fd: file }))
     syncFile(unfinished)
-    // Whoever made a file there meanwhile would lose it.
+    // Checked again: a file that somebody made there meanwhile would be lost.
     refuseExisting(path)
     renamePatiently(unfinished, path)
     syncFolder(dirname(path))
@@ -39,17 +39,18 @@ export async function backup(database: Database, path: string): Promise<Record<s
 
 /**
  * Writes everything that a hub keeps as gzipped JSON lines: a snapshot of the database at one moment, taken while the
- * hub runs. It holds hashes of the agents' keys, but memories in plain text. Its last line tells that it is whole.
+ * hub runs. It holds hashes of the agents' keys, but memories in plain text. Its last line shows that it is complete.
  *
  * @returns rows by table
- * @throws MemoryError NOT_FOUND when the database is no hub's
+ * @throws MemoryError NOT_FOUND when the database does not belong to a hub
  */
 export async function writeBackup(database: Database, output: Writable): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   await database.transaction(
     async (transaction) => {
       await transaction.execute(sql`set local statement_timeout = 0`)
-      // All at once, before the first is read: what a migration rewrites in between would be empty in this snapshot.
+      // All tables at once, before the first is read: tables that a migration rewrites in between would be empty in
+      // this snapshot.
       await transaction.execute(sql`lock table ${allTables} in access share mode`)
       await refuseUnused(transaction)
       await pipeline(linesOf(transaction, counts), createGzip({ level }), output)
@@ -64,7 +65,7 @@ const allTables = sql.join(
   sql`, `,
 )
 
-/** Whoever names the wrong database must not come to have a backup of nothing. */
+/** Somebody who names the wrong database must not end up with a backup of nothing. */
 async function refuseUnused(transaction: Database): Promise<void> {
   const [used] = await rowsOf(
     transaction,
@@ -85,14 +86,14 @@ async function* linesOf(transaction: Database, counts: Record<string, number>): 
     counts[table] = 0
     for await (const rows of rowsIn(transaction, table)) {
       counts[table] += rows.length
-      // Together: each piece that is packed by itself costs as much as hundreds of rows.
+      // Joined, because packing a piece by itself costs as much as hundreds of rows.
       yield rows.map(({ row }) => `${table}\t${row}\n`).join('')
     }
   }
   yield `end\t${JSON.stringify(counts)}\n`
 }
 
-/** The digits of vectors hardly get smaller: the usual level takes three times as long and saves 7 %. */
+/** The digits of vectors hardly compress: the usual level takes three times as long and saves 7 %. */
 const level = 3
 
 /** The rows of a table as JSON, some at a time, within a transaction. */
@@ -120,7 +121,7 @@ function createUnfinished(path: string): number {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'EEXIST')
       throw new MemoryError(
-        `no backup can be written into ${dirname(path)} (${code}): see that this folder is there, and who may write there`,
+        `no backup can be written into ${dirname(path)} (${code}): check that this folder exists, and who may write there`,
         MemoryErrorCode.UNAVAILABLE,
         { cause: error },
       )

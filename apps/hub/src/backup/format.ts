@@ -26,7 +26,7 @@ export type Table = (typeof tables)[number]
 export interface Header {
   format: typeof format
   version: typeof version
-  /** Of the tables, see `schemaOf`. */
+  /** The version of the tables, see `schemaOf`. */
   schema: string
 }
 

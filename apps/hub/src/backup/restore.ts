@@ -7,7 +7,7 @@ import { asMemoryErrors, type Database, rowsOf } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import { format, type Header, schemaOf, tables, version } from './format.ts'
 
-/** The most that one statement restores. A row that is longer comes alone. */
+/** The most that one statement restores. A longer row is restored alone. */
 const mostRestored = { rows: 500, characters: 4 * 1024 * 1024 }
 
 /**
@@ -24,10 +24,10 @@ export async function restore(database: Database, path: string): Promise<Record<
 }
 
 /**
- * As `restore`, from what a stream yields.
+ * Like `restore`, from a stream.
  *
- * @param open gives the stream, and another one when Postgres undid what was restored because others were in the way
- * @param name what errors call it
+ * @param open returns the stream, and a new one when Postgres rolled the restore back because others were in the way
+ * @param name the name of the stream in errors
  */
 export async function readBackup(
   database: Database,
@@ -36,7 +36,7 @@ export async function readBackup(
 ): Promise<Record<string, number>> {
   const refill = async (transaction: Database): Promise<Record<string, number>> => {
     await transaction.execute(sql`set local statement_timeout = 0`)
-    // Whoever writes meanwhile waits: what he writes would be beside the backup, and by another model.
+    // Writers have to wait: what they write would be added to the backup, with vectors of another model.
     await transaction.execute(sql`lock table agents, memories, entries in exclusive mode`)
     await refuseUnlessEmpty(transaction)
     // A hub that started on this database has written its own rows; those of the backup replace them.
@@ -56,7 +56,10 @@ async function fill(transaction: Database, input: Readable, name: string): Promi
   /** Written after all memories, because memories may refer to each other in any order. */
   const duplicates: { id: string; of: string }[] = []
   let end: string | undefined
-  /** Why rows were refused. It is told when all is read: that the file is damaged shows at its end, and explains it. */
+  /**
+   * Why rows were refused. Reported only after everything is read: if the file is damaged, its end shows that, which
+   * explains the refusal.
+   */
   let refusal: unknown
   const take = async ({ table, rows }: Batch): Promise<void> => {
     const own = table === 'memories' ? rows.map((row) => withoutDuplicate(row, duplicates)) : rows
@@ -87,7 +90,7 @@ interface Batch {
   rows: string[]
 }
 
-/** Rows of one table that follow each other, as many as one statement may take. */
+/** Consecutive rows of one table, as many as one statement may take. */
 async function* batchesOf(lines: AsyncIterable<string>): AsyncGenerator<Batch> {
   let batch: Batch | undefined
   let characters = 0
@@ -125,11 +128,11 @@ const insert = (transaction: Database, table: string, rows: readonly string[]): 
 
 async function* unpacked(input: Readable, name: string): AsyncGenerator<string> {
   const text = createGunzip()
-  // What fails here is thrown where the text is read.
+  // Failures here are thrown where the text is read.
   pipeline(input, text).catch(() => {})
   let rest = ''
   try {
-    // Not by readline: from Node 24 on it ends a line at U+2028 as well, which texts may hold.
+    // Not by readline: from Node 24 on it also ends a line at U+2028, which texts may hold.
     for await (const part of text.setEncoding('utf8') as AsyncIterable<string>) {
       const [first = '', ...others] = part.split('\n')
       const lines = [rest + first, ...others]
@@ -148,12 +151,12 @@ async function checkHeader(transaction: Database, line: string): Promise<void> {
     header = JSON.parse(line)
   } catch {}
   if (header.format !== format || header.version !== version) {
-    throw new MemoryError('this file is no backup of a hub', MemoryErrorCode.CORRUPTION)
+    throw new MemoryError('this file is not a backup of a hub', MemoryErrorCode.CORRUPTION)
   }
   const schema = await schemaOf(transaction)
   if (header.schema === schema) return
   throw new MemoryError(
-    `the backup is of tables at ${String(header.schema)}, this hub has them at ${schema}: restore it with the version that made it, then start this one on it`,
+    `the tables of the backup are at ${String(header.schema)}, those of this hub at ${schema}: restore it with the version that made it, then start this version on it`,
     MemoryErrorCode.NOT_SUPPORTED,
   )
 }
@@ -170,4 +173,4 @@ async function refuseUnlessEmpty(database: Database): Promise<void> {
 }
 
 const damaged = (name: string): MemoryError =>
-  new MemoryError(`${name} is damaged or not whole: nothing was restored`, MemoryErrorCode.CORRUPTION)
+  new MemoryError(`${name} is damaged or incomplete: nothing was restored`, MemoryErrorCode.CORRUPTION)

@@ -3,39 +3,39 @@ import * as z from 'zod'
 
 const megabyte = 1024 * 1024
 
-// Of a number that is out of its bounds, zod says which.
+// For a number that is out of bounds, zod names the bounds.
 const number = z.number({
   error: ({ code, expected }) =>
     code === 'invalid_type' ? `must be a ${expected === 'int' ? 'whole number' : 'number'}` : undefined,
 })
-/** A number, or the text of one, as in a variable. `Number` would also take `null` and an empty list for 0. */
+/** A number, or the text of one, as in a variable. `Number` would also read `null` and an empty list as 0. */
 const orText = (bounds: z.ZodNumber) =>
   z.preprocess((given) => (typeof given === 'string' && /\S/.test(given) ? Number(given) : given), bounds)
-/** At most what a timer takes, and what Postgres takes for a number: some 24 days in milliseconds. */
+/** The most that a timer takes, and Postgres as an integer: about 24 days in milliseconds. */
 const most = 2 ** 31 - 1
 const count = orText(number.int().positive().max(most))
-/** Processes that count requests by themselves forget them by a timer. */
+/** Processes that count requests by themselves forget the counts by a timer. */
 const windowSeconds = orText(
   number
     .int()
     .positive()
     .max(Math.floor(most / 1000)),
 )
-/** Of a disk, which has more than Postgres takes for a number. */
+/** Bytes on a disk, which may be more than a Postgres integer holds. */
 const bytes = orText(number.int().positive())
-/** A century at most: dates end somewhere. */
+/** At most a century, because dates are limited. */
 const days = orText(number.int().positive().max(36_500))
 const similarity = orText(number.min(0).max(1))
 const port = orText(number.int().min(0).max(65_535))
 const flag = z.union([z.boolean(), z.stringbool()], 'must be true or false')
 
-/** `z.url` takes a host and a port for an address of the scheme that the host names. */
+/** `z.url` reads a host and a port as an address whose scheme is the host. */
 const addressSchema = z.url({
   protocol: /^https?$/,
   error: 'must be an address that begins with http:// or https://',
 })
 
-/** Whether the driver can read it, which decodes what is percent-encoded. */
+/** Whether the driver can read it; it decodes percent-encoding. */
 function isReadable(url: string): boolean {
   try {
     const { username, password } = new URL(url)
@@ -49,7 +49,7 @@ function isReadable(url: string): boolean {
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
 const originSchema = z
   .string()
-  .refine(isOrigin, 'must be an origin, with nothing behind the host and port: https://app.example.com')
+  .refine(isOrigin, 'must be an origin, with nothing after the host and port: https://app.example.com')
 /** A list, or a text with commas. */
 const originsSchema = z.union([
   z.array(originSchema),
@@ -64,7 +64,7 @@ const windowSchema = z.strictObject({ requests: count, seconds: windowSeconds })
 const windowsSchema = z
   .array(windowSchema)
   .min(1)
-  // Their counts are kept by their length: a request would count twice.
+  // Counts are kept by the length of the window: a request would count twice.
   .refine(
     (windows) => new Set(windows.map(({ seconds }) => seconds)).size === windows.length,
     'must be windows of different lengths',
@@ -72,7 +72,7 @@ const windowsSchema = z
 const perMinute = (requests: number) => ({ requests, seconds: 60 })
 const perDay = (requests: number) => ({ requests, seconds: 24 * 60 * 60 })
 
-/** Every member has its own default, so a setting that is left out keeps it. */
+/** Every member has its own default, so leaving one setting out does not affect the others. */
 const tierSchema = (limits: Record<'write' | 'search' | 'get', z.infer<typeof windowsSchema>>) =>
   z
     .strictObject({
@@ -106,7 +106,7 @@ const limitsSchema = z.strictObject({
   register: windowsSchema.default([{ requests: 5, seconds: 60 * 60 }]),
   /** Calls on an agent's private memory. */
   private: windowsSchema.default([perMinute(600)]),
-  /** Requests over MCP. The calls that its tools make count like any others besides. */
+  /** Requests over MCP. The calls that its tools make are also counted like any others. */
   mcp: windowsSchema.default([perMinute(600)]),
 })
 
@@ -136,7 +136,7 @@ const thresholdsSchema = z
     autoDuplicate: similarity.default(0.97),
     /** From this similarity on, memories are linked as similar. */
     related: similarity.default(0.75),
-    /** From this similarity on, low-signal memories are taken to say the same thing. */
+    /** From this similarity on, low-signal memories count as saying the same thing. */
     crowd: similarity.default(0.7),
   })
   .check(
@@ -234,7 +234,7 @@ const configSchema = z
     databaseTimeoutMs: count.default(5000),
     /** Longest that a request waits for the embedding provider, in milliseconds. */
     embedTimeoutMs: count.default(5000),
-    /** Keep memories at once and make their vectors afterwards, so that a slow provider holds up no writer. */
+    /** Keep memories at once and make their vectors afterwards, so that a slow provider does not hold up writers. */
     embedAsync: flag.default(false),
     /** Largest request body, in bytes. */
     maxBody: count.default(8 * megabyte),
@@ -256,7 +256,7 @@ const configSchema = z
   .check(
     inProduction(
       'embedding',
-      'the fake knows no meaning: use local or http in production',
+      'the fake ignores meaning: use local or http in production',
       ({ embedding }) => embedding?.provider !== 'fake',
     ),
     inProduction('postgresUrl', 'production needs a Postgres server', ({ postgresUrl }) => !!postgresUrl),

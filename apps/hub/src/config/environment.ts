@@ -4,7 +4,10 @@ import { type HubConfig, parseConfig } from './config.ts'
 
 const prefix = 'RECALL_HUB_'
 
-/** Settings that have a variable, beside those of the embedding. All others need a file: `RECALL_HUB_CONFIG=hub.json`. */
+/**
+ * Settings that have a variable, apart from those of the embedding. All others need a file:
+ * `RECALL_HUB_CONFIG=hub.json`.
+ */
 const variables: Record<string, keyof HubConfig> = {
   HOST: 'host',
   PORT: 'port',
@@ -80,6 +83,6 @@ function settingsIn(file: string): Record<string, unknown> {
     throw unreadable(`cannot be read as JSON: ${(cause as Error).message}`, cause)
   }
   if (typeof settings !== 'object' || settings === null || Array.isArray(settings))
-    throw unreadable('holds no JSON object')
+    throw unreadable('does not hold a JSON object')
   return settings as Record<string, unknown>
 }

@@ -15,7 +15,7 @@ export const currentModel: SQL = sql`(select embedding_model from system_config)
  * @throws MemoryError CONFLICT when the database holds vectors of another model than the embedder's
  */
 export async function refuseOtherModels({ database, embedder }: HubParts): Promise<void> {
-  // No timeout: where no model is recorded, or another one, the memories are looked through while nobody writes.
+  // No timeout: if no model or another one is recorded, the memories are looked through while nobody writes.
   const other = await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () =>
     database.transaction(async (transaction) => {
       const [known] = await transaction.select({ model: systemConfig.embeddingModel }).from(systemConfig)
@@ -34,13 +34,13 @@ export async function refuseOtherModels({ database, embedder }: HubParts): Promi
   )
   if (other === undefined) return
   throw new MemoryError(
-    `the memories of this hub were embedded with ${other}, and it is configured for ${embedder.model}: re-embed them first`,
+    `the memories of this hub were embedded with ${other}, but it is configured for ${embedder.model}: re-embed them first`,
     MemoryErrorCode.CONFLICT,
   )
 }
 
 /**
- * Where no memory has a vector yet, the model is that of the hub that serves: a command with other settings would make it
+ * While no memory has a vector yet, the model is that of the serving hub: a command with other settings would make it
  * refuse all searches and writes.
  *
  * @throws MemoryError CONFLICT when the memories have another model than the embedder's
@@ -52,7 +52,7 @@ export async function refuseToReplaceModel({
   const [known] = await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () => selectModel(database))
   if (!known?.model || known.model === embedder.model) return
   throw new MemoryError(
-    `the model of this hub is ${known.model}, and this command is configured for ${embedder.model}: give it the settings of the hub`,
+    `the model of this hub is ${known.model}, but this command is configured for ${embedder.model}: give it the settings of the hub`,
     MemoryErrorCode.CONFLICT,
   )
 }
@@ -72,7 +72,7 @@ const selectModel = prepared<{ model: string | null }>(sql`select ${currentModel
 /** The error for a search or a write in a hub whose model is no longer that of the memories. */
 export const modelWasReplaced = (): MemoryError =>
   new MemoryError(
-    'the memories of this hub were moved to another embedding model: this process of it has to be started again with that one, and nothing was written',
+    'the memories of this hub were moved to another embedding model: restart this process of the hub with that model; nothing was written',
     MemoryErrorCode.UNAVAILABLE,
     { retryAfterMs: 5000 },
   )

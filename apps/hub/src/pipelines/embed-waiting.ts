@@ -17,20 +17,20 @@ interface Waiting {
   createdAt: string
 }
 
-/** Rows claimed at a time. Each is embedded by a call of its own. */
+/** Rows claimed at a time. Each is embedded by its own call. */
 const claimed = 16
 
 /** Longest pause between two attempts, in seconds. The first pause is 2 seconds; each one doubles. */
 const longestPause = 600
 
 /**
- * Embeds memories that were stored without a vector, and does the rest of what a write does. The rows are the queue:
- * any number of hubs may work on it, each row is claimed by one of them for a limited time, and a hub that dies loses
- * nothing. When the provider or the database does not answer, the run stops and logs it; a text that the model refuses
- * is left for later, and where all claimed ones are refused, it claims others.
+ * Embeds memories that were stored without a vector, and completes their writes. The rows are the queue: any number of
+ * hubs may work on it, each row is claimed by one of them for a limited time, and a hub that dies loses nothing. When
+ * the provider or the database does not answer, the run stops and logs it; a text that the model refuses is left for
+ * later, and if all claimed ones are refused, others are claimed.
  *
- * @param stop ends the run after the memory that it is at; the others are free for other hubs at once
- * @returns how many memories got their vector; 0 when nothing is left that can be tried now
+ * @param stop ends the run after the current memory; the others are free for other hubs at once
+ * @returns how many memories got their vector; 0 when nothing can be tried now
  * @throws MemoryError for any other failure; the rows are tried again after their pause
  */
 export async function embedWaiting(hub: Hub, log: Log, stop?: AbortSignal): Promise<number> {
@@ -83,7 +83,7 @@ async function embedClaimed(hub: Hub, log: Log, rows: Waiting[], stop?: AbortSig
 const saidBy = (error: MemoryError): string =>
   isMemoryError(error.cause) ? error.cause.message : error.message
 
-/** Claims rows until their pause is over; none while the memories have another model. */
+/** Claims rows until their pause is over, or none while the memories have another model. */
 const claim = ({ database, call, clock, config, embedder }: Hub): Promise<Waiting[]> =>
   call(() =>
     rowsOf<Waiting>(
@@ -134,7 +134,8 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
   const isKept = await call(() =>
     database.transaction(async (transaction) => {
       const left = await lockLinked(transaction, links)
-      // It may repeat what its author had deleted in quarantine when it was written, or has deleted since.
+      // It may repeat something that its author had already deleted in quarantine when it was written, or has deleted
+      // since.
       const original = sql`coalesce(${memories.duplicateOf}, (
         select o.id from memories o
         where o.agent_id = ${agentId}::uuid and o.words_digest = ${wordsDigest(agentId, content)} and o.quality <= -2
@@ -167,7 +168,7 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
         .returning({ duplicateOf: memories.duplicateOf })
       if (!kept) return false
       await keepLinks(transaction, id, left)
-      // A tombstone has no vector, by which it would be among these.
+      // A tombstone has no vector, so it is not among these.
       if (kept.duplicateOf) {
         const toTombstone = {
           memoryId: id,

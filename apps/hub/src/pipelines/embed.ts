@@ -2,10 +2,11 @@ import { embedWhole, MemoryError, MemoryErrorCode, refusesText } from '@recall/c
 import type { Hub } from '../hub.ts'
 
 /**
- * The vector of one text, of all of it. A provider that returns an invalid vector is treated like one that does not answer.
+ * The vector of the whole of one text. A provider that returns an invalid vector is treated like one that does not
+ * answer.
  *
- * @throws MemoryError INVALID_INPUT for a text that the model refuses; UNAVAILABLE, with a time to retry after, when the
- * provider returns no valid vector in time
+ * @throws MemoryError INVALID_INPUT for a text that the model refuses; UNAVAILABLE, with a time to retry after, when
+ * the provider returns no valid vector in time
  */
 export async function embedText(
   { embedder, config }: Pick<Hub, 'embedder' | 'config'>,
@@ -13,7 +14,7 @@ export async function embedText(
   mode: 'document' | 'query',
 ): Promise<number[]> {
   const late = new AbortController()
-  // `AbortSignal.timeout` cannot be cleared: its timers would go off long after the answers.
+  // `AbortSignal.timeout` cannot be cleared: its timers would fire long after the answers.
   const timer = setTimeout(() => late.abort(tooLate(config.embedTimeoutMs)), config.embedTimeoutMs)
   try {
     // Not every provider heeds the signal.
@@ -36,12 +37,12 @@ export async function embedText(
 
 const refused = (cause: MemoryError, mode: 'document' | 'query'): MemoryError =>
   new MemoryError(
-    `the embedding model of this hub refuses this text${nothingWritten(mode)}: it may be too long for it, so say it in fewer words`,
+    `the embedding model of this hub refuses this text${nothingWritten(mode)}: it may be too long for the model, so say it in fewer words`,
     MemoryErrorCode.INVALID_INPUT,
     { cause },
   )
 
-/** Who only searches had nothing to write. */
+/** A search had nothing to write. */
 const nothingWritten = (mode: 'document' | 'query'): string =>
   mode === 'document' ? ', and nothing was written' : ''
 

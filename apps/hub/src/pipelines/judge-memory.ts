@@ -12,29 +12,29 @@ const neighbours = 10
 
 const nearestVisible = nearestMemories({ shelf: 'visible', among: visible, candidates: neighbours + 1 })
 
-/** From this many low-signal memories by other agents on that say the same, a memory counts as crowded. */
+/** A memory counts as crowded from this many low-signal memories by other agents that say the same. */
 const othersInCrowd = 3
 
-/** A link between a memory that is judged and one that has its vector already. */
+/** A link between a memory that is being judged and one that already has its vector. */
 export interface Link {
   memory: NearMemory
   relation: 'duplicate_candidate' | 'similar'
-  /** Whether that one was written later, and only got its vector earlier. */
+  /** Whether the other one was written later, and only got its vector earlier. */
   isLater: boolean
 }
 
-/** A memory that is already stored, and waited for its vector or was hidden. */
+/** A memory that is already stored, and was waiting for its vector or hidden. */
 export interface Stored {
   id: string
   createdAt: string
 }
 
 /**
- * Judges a memory by its vector: its neighbours, its links, those that its author may know of, and its first quality, if
- * it is no copy and its author is trusted when it is kept. Of two that say the same the later one is marked as a
- * copy, and is of low signal, unless the earlier one is deleted first.
+ * Judges a memory by its vector: its neighbours, its links, the links that its author may know of, and its first
+ * quality, which applies if it is not a copy and its author is trusted when it is kept. Of two memories that say the
+ * same, the later one is marked as a copy and is of low signal, unless the earlier one is deleted first.
  *
- * @param content what the vector was made of
+ * @param content the text that the vector was made from
  */
 export async function judgeMemory(hub: Hub, agent: string, content: string, vector: number[], self?: Stored) {
   const { links, around } = await linksOf(hub, agent, content, vector, self)
@@ -49,7 +49,7 @@ export async function judgeMemory(hub: Hub, agent: string, content: string, vect
   return { links, shown, values: { embedding: vector, quality, crowded, duplicateOf } }
 }
 
-/** The links of a memory, the most similar first, and what is visible around it. */
+/** The links of a memory, the most similar first, and the visible memories around it. */
 export async function linksOf(
   hub: Hub,
   agent: string,
@@ -71,7 +71,10 @@ export async function linksOf(
   return { links, around }
 }
 
-/** Those links that an author may know of: what repeats what is hidden is linked like any other, and hidden as well. */
+/**
+ * The links that an author may know of. A memory that repeats a hidden one is linked like any other, but hidden as
+ * well.
+ */
 async function shownTo(
   { database, call }: Hub,
   agent: string,
@@ -92,8 +95,9 @@ async function shownTo(
 }
 
 /**
- * What a memory that repeats several is marked as a copy of: the first that counts itself, or that its author said before
- * and that is hidden. A copy is the original of nothing: what only repeats that may be unlike all that counts.
+ * The original of a memory that repeats several: the first one that counts itself, or one that its author said before
+ * and that is hidden. A copy is never an original: a memory that only repeats the copy may be unlike every memory that
+ * counts.
  */
 async function originalAmong(
   { database, call }: Hub,
@@ -118,8 +122,8 @@ async function originalAmong(
 }
 
 /**
- * How similar a memory is to a text: by its vector. Where that says nearly the same and one of the two is longer than the
- * model reads at once, by all of their words: the vector of a whole report tells little of one paragraph.
+ * How similar a memory is to a text, by its vector. If that says nearly the same and one of the two is longer than the
+ * model reads at once, by all of their words: the vector of a whole report tells little about one paragraph.
  */
 function similarityOf({ config, embedder }: Hub, content: string, memory: NearMemory): number {
   const { similarity } = memory
@@ -129,13 +133,13 @@ function similarityOf({ config, embedder }: Hub, content: string, memory: NearMe
   return Math.max(related, Math.min(similarity, sharedWords(content, memory.content)))
 }
 
-/** Whether the later one of a link is a copy of the other. */
+/** Whether the later memory of a link is a copy of the earlier one. */
 const isCopy = ({ config }: Pick<Hub, 'config'>, { memory }: Link): boolean =>
   memory.similarity >= config.thresholds.autoDuplicate
 
 /**
- * Marks those as copies of a memory that were written later and took no notice of it. It may have been put in quarantine
- * before it had its vector: then only what its author says again is a copy of it.
+ * Marks memories as copies of this one that were written later, without being compared with it. It may have been put in
+ * quarantine before it had its vector: then only what its author says again is a copy of it.
  */
 export async function markLaterCopies(
   hub: Hub,
@@ -162,7 +166,7 @@ export async function markLaterCopies(
     )
 }
 
-/** Those links whose memories were not deleted meanwhile. They cannot be until the transaction ends. */
+/** The links whose memories were not deleted meanwhile. The memories cannot be deleted until the transaction ends. */
 export async function lockLinked(transaction: Database, links: readonly Link[]): Promise<Link[]> {
   if (links.length === 0) return []
   const ids = links.map(({ memory }) => memory.id)
@@ -174,7 +178,7 @@ export async function lockLinked(transaction: Database, links: readonly Link[]):
   return links.filter(({ memory }) => left.some(({ id }) => id === memory.id))
 }
 
-/** Keeps links, each from the later memory to the earlier one, where they are not kept already. */
+/** Keeps new links, each from the later memory to the earlier one. */
 export async function keepLinks(
   transaction: Database,
   memoryId: string,
@@ -187,7 +191,7 @@ export async function keepLinks(
     relation,
     similarity: memory.similarity,
   }))
-  // In one order for everybody: memories that are linked to each other may be so at the same moment, from both sides.
+  // In the same order for every writer: two linked memories may be linked at the same moment from both sides.
   const inOrder = rows.sort((a, b) => (a.memoryId + a.relatedId < b.memoryId + b.relatedId ? -1 : 1))
   await transaction.insert(memoryLinks).values(inOrder).onConflictDoNothing()
 }
@@ -195,13 +199,14 @@ export async function keepLinks(
 const relationOf = ({ config }: Hub, { similarity }: NearMemory): 'duplicate_candidate' | 'similar' =>
   similarity >= config.thresholds.duplicate ? 'duplicate_candidate' : 'similar'
 
-/** Whether the agent has posted nearly the same many times: that does not make it more true. */
+/** Whether the agent has posted nearly the same many times: that does not make it truer. */
 const isTemplate = ({ config }: Hub, agent: string, near: readonly NearMemory[]): boolean =>
   near.filter(({ agentId, similarity }) => agentId === agent && similarity >= config.thresholds.duplicate)
     .length >= templateCopies
 
 /**
- * Whether several other agents said nearly the same: it is a flood or well known, and needs no place as a discovery.
+ * Whether several other agents said nearly the same: it is then a flood or well known, and does not need a place as a
+ * discovery.
  */
 const isCrowd = ({ config }: Hub, agent: string, around: readonly NearMemory[]): boolean =>
   around.filter(

@@ -5,12 +5,12 @@ import type { Hub } from '../hub.ts'
 import { callReferring } from '../trust/change-memories.ts'
 import { keepLinks, linksOf, lockLinked } from './judge-memory.ts'
 
-/** Memories that are linked at the same moment: an agent may have thousands, and each one is a search. */
+/** How many memories are linked at the same time: an agent may have thousands, and each takes a search. */
 const linkedAtOnce = 4
 
 /**
- * Links memories in quarantine to what others wrote meanwhile, who were not compared with them. Without the links none
- * would be a copy of the other once the quarantine is lifted.
+ * Links memories in quarantine to what others wrote meanwhile without being compared with them. Without the links,
+ * neither would be a copy of the other once the quarantine is lifted.
  *
  * @param among condition on the memories to link
  */

@@ -11,7 +11,7 @@ import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import { currentModel, modelWasReplaced } from './current-model.ts'
 
-/** A memory that a search may return, as the database has it. */
+/** A memory that a search may return, in the form of the database. */
 export interface NearMemory {
   id: string
   shortId: string
@@ -29,29 +29,29 @@ export interface NearMemory {
 }
 
 /**
- * Up to this many rows are compared one by one: that is exact, and faster than an index under a selective condition.
+ * Up to this many rows are compared one by one, which is exact, and faster than an index under a selective condition.
  */
 const mostCompared = 5000
 
 /**
- * The index is asked for at least this many candidates, however few are wanted: under a condition its first few are
- * not always the nearest. More would not be better, and each one costs as much as ten steps through the index.
+ * The index is asked for at least this many candidates, however few are wanted: under a condition, its first few are
+ * not always the nearest. More would not help, and each costs as much as ten steps through the index.
  */
 const fewestCandidates = 40
 
-/** Names the set of memories that a condition selects, whoever asks. */
+/** Names a set of memories that a condition selects for every caller. */
 export type Shelf = 'good' | 'low' | 'visible'
 
 /** Memories that a condition selects. */
 export interface Among {
   where: SQL
-  /** The index that holds them all. Default: none, there are few of them. */
+  /** The index that holds them all. Default: none, because they are few. */
   index?: VectorIndex
 }
 
-/** One kind of memories to look for near a vector. Its SQL may hold placeholders, whose values each search supplies. */
+/** One kind of memory to look for near a vector. Its SQL may hold placeholders, whose values each search supplies. */
 export interface Wanted {
-  /** Where to look; no memory is among two of them. */
+  /** Where to look; the sets do not overlap. */
   among: readonly Among[]
   /** How many of the most similar memories are considered. */
   candidates: number
@@ -63,7 +63,7 @@ export interface Wanted {
   limit?: number
   /** The shelf that the condition selects, if its size is much the same for every caller. */
   shelf?: Shelf
-  /** Looks for this kind only when the previous kind has no memory at least this similar. */
+  /** Searches for this kind only when no memory of the previous kind is at least this similar. */
   unlessFound?: SQL | Placeholder
 }
 
@@ -79,7 +79,7 @@ function largeShelvesOf(database: Database): LRUCache<Shelf, true> {
   return known
 }
 
-/** What was found of one kind: memories, best first, and the similarity of the nearest candidate, or -1. */
+/** The results for one kind: memories, best first, and the similarity of the nearest candidate, or -1. */
 export interface Found {
   memories: NearMemory[]
   best: number
@@ -228,7 +228,7 @@ export const own: SQL = sql`m.agent_id = ${sql.placeholder('agent')}::uuid`
 /** Selects an agent's own memories that others do not find among the good ones. */
 const ownLow: SQL = sql`m.quality < 0 and ${own}`
 
-/** What an agent finds as good: good memories, and all of its own. */
+/** The memories that an agent finds as good: good ones, and all of its own. */
 export const good: readonly Among[] = [
   { where: sql`m.quality = 0`, index: 'good_memories' },
   { where: ownLow },
@@ -240,7 +240,7 @@ export const lowOfOthers: Among = {
   index: 'low_memories',
 }
 
-/** What an agent may see: everything outside quarantine, and all of its own. */
+/** The memories that an agent may see: all outside quarantine, and all of its own. */
 export const visible: readonly Among[] = [
   ...good,
   lowOfOthers,

@@ -7,15 +7,18 @@ import { promoteAuthors } from '../trust/promotion.ts'
 
 /** The most searches that one statement records, so that none takes long. */
 const mostTogether = 25
-/** When more than these wait, a search waits for the statement that is running, so that the database keeps up. */
+/** When more than this many wait, a search waits for the running statement, so that the database keeps up. */
 const mostWaiting = 50
-/** Longest that a request waits for them, in milliseconds: they may be held up where the request is not. */
+/**
+ * Longest that a request waits for retrievals to be recorded, in milliseconds: they may be held up when the request is
+ * not.
+ */
 const patienceMs = 1000
 
 /**
- * Records what searches return, while they are answered. Searches that end while a statement is running share the
- * next one, so the more searches there are, the less each of them adds. Retrievals that cannot be recorded are lost,
- * which is logged: their searches have been answered.
+ * Records what searches return while they are answered. Searches that end while a statement is running share the next
+ * one, so each adds less the more there are. Retrievals that cannot be recorded are logged and lost, because their
+ * searches have already been answered.
  */
 export function createRetrievalLog(hub: HubParts, log: Log): RetrievalLog {
   let batch: Retrieval[] = []
@@ -29,11 +32,11 @@ export function createRetrievalLog(hub: HubParts, log: Log): RetrievalLog {
       try {
         log({ level: 'error', event, searches: together.length, ...loggedError(error) })
       } catch {
-        // A log that fails costs its line: all later searches wait for this one.
+        // A failing log only loses its line: all later searches wait for this one.
       }
     }
     await insertRetrievals(hub, together).catch(orLog('retrievals lost'))
-    // Whoever is not promoted now is by the next retrieval, or by maintenance.
+    // An author that is not promoted now is promoted by the next retrieval, or by maintenance.
     await promoteAuthors(hub, authorsToPromote(together)).catch(orLog('promotion failed'))
     waiting -= together.length
   }
@@ -81,7 +84,7 @@ export function createRetrievalLog(hub: HubParts, log: Log): RetrievalLog {
 
 /**
  * Records an event for every returned memory. Each agent counts once per memory, and only if it is trusted and is not
- * the author: nobody promotes himself or his friends by searching.
+ * the author: no agent can promote itself or its friends by searching.
  */
 async function insertRetrievals(hub: HubParts, retrievals: readonly Retrieval[]): Promise<void> {
   const events = retrievals.flatMap(({ searcher, query, found }) =>
@@ -97,7 +100,7 @@ async function insertRetrievals(hub: HubParts, retrievals: readonly Retrieval[])
   await hub.call(() => insertEvents(hub.database, values))
 }
 
-/** The unverified authors of what trusted agents were returned. */
+/** The unverified authors of memories that trusted agents got. */
 function authorsToPromote(retrievals: readonly Retrieval[]): string[] {
   const useful = retrievals.filter(({ searcher }) => countsForTrust(searcher)).flatMap(({ found }) => found)
   const unverified = useful.filter(({ trustLevel }) => trustLevel === 0)
@@ -147,8 +150,8 @@ const questionDays = 30
 const forgottenTogether = 2000
 
 /**
- * Forgets old questions. Of their retrievals those remain that count, without the question: what ranking and promotion
- * need is who found which memory.
+ * Forgets old questions. Retrievals that count stay, without the question: ranking and promotion only need to know who
+ * found which memory.
  */
 export async function forgetQuestions({ database, call, clock }: HubParts): Promise<number> {
   const before = new Date(clock() - questionDays * 24 * 60 * 60 * 1000).toISOString()

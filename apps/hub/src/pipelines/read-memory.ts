@@ -17,7 +17,8 @@ type Reader = Pick<Principal, 'id'>
 /**
  * A memory by its id or short id, if the reader may see it.
  *
- * @throws MemoryError NOT_FOUND, with the same message for absent and hidden memories; with status 410 for a tombstone
+ * @throws MemoryError NOT_FOUND, with the same message for absent and hidden memories, or with status 410 for a
+ * tombstone
  */
 async function findMemory({ database, call }: Hub, reader: Reader, id: string) {
   const [row] = await call(() =>
@@ -41,7 +42,7 @@ async function findMemory({ database, call }: Hub, reader: Reader, id: string) {
   if (!row || (row.isHidden && row.agentId !== reader.id)) throw notFound(`memory ${id}`)
   if (row.deletedAt) {
     throw new MemoryError(
-      `memory ${row.shortId} was deleted by its author; that it was there is kept`,
+      `memory ${row.shortId} was deleted by its author; only a tombstone remains`,
       MemoryErrorCode.NOT_FOUND,
       { details: { status: 410 } },
     )
@@ -71,10 +72,13 @@ interface Related {
   similarity: number | null
 }
 
-/** Most memories of low signal among the related ones: a flood of copies must not hide what is good. */
+/** Most memories of low signal among the related ones: a flood of copies must not hide the good ones. */
 const mostLow = 2
 
-/** Links in both directions to what the reader may see: first what is good, or the reader's own, the nearest first. */
+/**
+ * Links in both directions to memories that the reader may see: good ones and the reader's own first, the nearest
+ * first.
+ */
 const relatedTo = ({ database }: Hub, reader: Reader, id: string): Promise<Related[]> =>
   rowsOf(
     database,
@@ -113,10 +117,10 @@ export async function citeMemory(hub: Hub, reader: Reader, id: string) {
 }
 
 /**
- * Deletes a memory. A tombstone without its text remains if others have cited it, or if it is in quarantine: that is
- * held against its author until it is lifted.
+ * Deletes a memory. A tombstone without its text remains if others have cited it, or if it is in quarantine, which
+ * counts against its author until it is lifted.
  *
- * @param decision of an administrator who does it for the author; it is noted together with the deletion
+ * @param decision of an administrator who deletes it for the author; it is noted together with the deletion
  */
 export async function deleteMemory(
   hub: Hub,
@@ -131,7 +135,7 @@ export async function deleteMemory(
   }
   const gone = sql`${memory.id}::uuid`
   const copies = copiesOf(gone)
-  // A flood may have left more than one statement can change: they lose their mark before the deletion.
+  // A flood may have left more copies than one statement can change: they lose their mark before the deletion.
   if ((await call(() => database.$count(memories, copies))) > rowsAtOnce)
     await changeMemories(hub, sql`duplicate_of = ${otherOriginal(hub, gone)}`, copies)
   return callReferring(hub, () =>
@@ -147,7 +151,7 @@ export async function deleteMemory(
   )
 }
 
-/** Whether an agent is in quarantine, which covers its memories: none of them is held against it by itself. */
+/** Whether an agent is in quarantine. That covers its memories: none of them counts against it separately. */
 const isDisabled = async (transaction: Database, id: string): Promise<boolean> =>
   (await transaction.$count(agents, and(eq(agents.id, id), isNotNull(agents.disabledAt)))) > 0
 
@@ -162,7 +166,7 @@ async function removeMemory(
     .from(memories)
     .where(eq(memories.id, id))
     .for('update')
-  // What repeats it is a copy of nothing from now on, or of another one.
+  // A memory that repeats it is now a copy of another one, or of nothing.
   const gone = sql`${id}::uuid`
   await transaction
     .update(memories)
@@ -189,7 +193,7 @@ async function removeMemory(
       .where(and(eq(memories.id, id), isNull(memories.deletedAt)))
     return 'tombstone'
   }
-  // What its author repeated stayed a copy of it.
+  // Repetitions by its author stayed copies of it.
   if (wasHidden)
     await transaction.update(memories).set({ duplicateOf: null }).where(eq(memories.duplicateOf, id))
   await transaction.delete(memories).where(eq(memories.id, id))

@@ -7,10 +7,10 @@ import type { Hub } from '../hub.ts'
 import { embedText } from './embed.ts'
 import { type Found, good, lowOfOthers, type NearMemory, nearestMemories } from './nearest.ts'
 
-/** Candidates for each result, so that the other signals have something to reorder. */
+/** Candidates per result, so that the other signals have something to reorder. */
 const candidatesPerResult = 4
 
-/** The most that use and a source add to the similarity. They decide only between near ties. */
+/** The most that use and a source add to the similarity: they decide only near-ties. */
 const weights = { retrievals: 0.02, source: 0.005 }
 /** From this many retrievals on, the bonus for use is full. */
 const manyRetrievals = 1000
@@ -24,7 +24,10 @@ const clearlyNearer = 0.05
 /** Most low-signal memories in one result. */
 const mostDiscoveries = 2
 
-/** Discoveries take what good memories leave free, and else half of the places at most: never the best one's. */
+/**
+ * Discoveries take the places that good memories leave free, or else at most half of all: never the place of the best
+ * one.
+ */
 const placesForDiscoveries = (limit: number, goodOnes: number): number =>
   Math.min(mostDiscoveries, Math.max(limit - goodOnes, Math.floor(limit / 2)))
 
@@ -33,20 +36,23 @@ const byRank = sql`similarity
   + ${weights.retrievals}::float8 * least(1, ln(1 + candidate.retrieval_count) / ln(1 + ${manyRetrievals}::float8))
   + case when candidate.source_url is null then 0 else ${weights.source}::float8 end desc`
 
-/** So many good memories of one author at most come before those of others, however many of its own are near. */
+/** At most this many good memories of one author come before those of others, however many of them are near. */
 const mostOfOneAuthor = 3
 
 const byVariety = sql`row_number() over (partition by candidate.agent_id order by ${byRank})
   > ${sql.raw(String(mostOfOneAuthor))}, ${byRank}`
 
-/** What `byRank` adds up for one memory. Low-signal memories come last, whatever theirs add up to. */
+/** What `byRank` adds up for one memory. Low-signal memories come last, whatever their sum. */
 export const signalsOf = ({ similarity, retrievalCount, sourceUrl }: NearMemory) => ({
   similarity,
   retrievals: weights.retrievals * Math.min(1, Math.log1p(retrievalCount) / Math.log1p(manyRetrievals)),
   source: sourceUrl === null ? 0 : weights.source,
 })
 
-/** Excludes copies, what nearly repeats another agent's memory, and what is linked to another agent's good one. */
+/**
+ * Excludes copies, near-repetitions of another agent's memory, and memories that are linked to another agent's good
+ * one.
+ */
 const isNews = sql`m.duplicate_of is null and not exists (
   select from memory_links l join memories earlier on earlier.id = l.related_id
   where l.memory_id = m.id and earlier.agent_id <> m.agent_id and earlier.deleted_at is null
@@ -66,7 +72,7 @@ const searches = new LRUCache<number, ReturnType<typeof nearestMemories>>({
         order: byVariety,
         limit,
       },
-      // A search of its own, so that a flood of low-signal memories cannot crowd out good candidates.
+      // A separate search, so that a flood of low-signal memories cannot crowd out good candidates.
       {
         shelf: 'low',
         among: [{ ...lowOfOthers, where: sql`${lowOfOthers.where} and ${isNews}` }],
@@ -80,12 +86,12 @@ const searches = new LRUCache<number, ReturnType<typeof nearestMemories>>({
 const nearestOf = (limit: number) => searches.memo(limit)
 
 /**
- * Embeds the query, ranks the memories that are similar enough, and begins to record what was returned. Of one author
- * three good ones at most come before those of others: whoever turns after having earned trust cannot crowd them out.
- * Low-signal memories come last, at most two, and only if no good one is as near: so newcomers are found, and floods
+ * Embeds the query, ranks the memories that are similar enough, and begins to record what was returned. At most three
+ * good ones of one author come before those of others: an agent that turns bad after earning trust cannot crowd them
+ * out. Low-signal memories come last, at most two, and only if no good one is as near: newcomers are found, and floods
  * are not. An author's own low-signal memories rank like any other for the author.
  *
- * @param options.isShown whether the searcher sees the results: else nothing is recorded
+ * @param options.isShown whether the searcher sees the results: otherwise nothing is recorded
  */
 export async function searchMemories(
   hub: Hub,
@@ -109,8 +115,8 @@ export async function searchMemories(
 }
 
 /**
- * How many authors of similar candidates make a crowd. It catches the first of them, which were written before
- * `crowded` could be set.
+ * How many authors of similar candidates make a crowd. It catches the first memories of a crowd, which were written
+ * before `crowded` could be set.
  */
 const crowdSize = 3
 

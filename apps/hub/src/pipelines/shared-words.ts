@@ -1,4 +1,4 @@
-/** The share that two texts have of all their runs of three words: 1 where they say the same word for word. */
+/** The share of runs of three words that two texts have in common: 1 when they are the same word for word. */
 export function sharedWords(a: string, b: string): number {
   const [ofA, ofB] = [runsOf(a), runsOf(b)]
   let shared = 0

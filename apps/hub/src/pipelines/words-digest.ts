@@ -5,8 +5,8 @@ import { changeMemories } from '../trust/change-memories.ts'
 import { invisible } from '../visible-text.ts'
 
 /**
- * A digest of what an author wrote, the same however it is spaced, punctuated and capitalized. Nobody can read the words
- * in it, or tell by it whether two authors wrote the same.
+ * A digest of what an author wrote, the same for any spacing, punctuation and capitals. It reveals neither the words
+ * nor whether two authors wrote the same.
  */
 export function wordsDigest(authorId: string, content: string): string {
   const plain = content.replace(invisible, '').normalize('NFKD').toLowerCase()
@@ -16,10 +16,10 @@ export function wordsDigest(authorId: string, content: string): string {
     .digest('hex')
 }
 
-/** Days for which it is known of a deleted memory what it said. */
+/** Days for which the digest of a deleted memory is kept. */
 const digestDays = 90
 
-/** Forgets what memories said that were deleted long ago. */
+/** Forgets the digests of memories that were deleted long ago. */
 export async function forgetDigests(hub: Hub): Promise<void> {
   const before = new Date(hub.clock() - digestDays * 24 * 60 * 60 * 1000).toISOString()
   const isOld = sql`words_digest is not null and deleted_at < ${before}::timestamptz`

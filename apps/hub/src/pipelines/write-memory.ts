@@ -13,12 +13,12 @@ import { wordsDigest } from './words-digest.ts'
 
 export interface NewMemory {
   content: string
-  /** As they were typed; they are kept in lower case. */
+  /** As typed; they are kept in lower case. */
   tags: string[]
   source_url?: string | undefined
 }
 
-/** A request with an `Idempotency-Key` that is not answered yet. */
+/** An unanswered request with an `Idempotency-Key`. */
 export interface Claim {
   agentId: string
   route: string
@@ -38,11 +38,11 @@ export interface SavedAnswer {
 }
 
 /**
- * Writes a memory of a known author; the input has been validated. Embeds the content, looks for what it repeats,
- * then stores the memory, its links and the answer for the claim in one statement. With `embedAsync` it stores the
- * memory first, and `embedWaiting` does the rest.
+ * Writes a memory of a known author; the input has been validated. Embeds the content, looks for memories that it
+ * repeats, then stores the memory, its links and the answer for the claim in one statement. With `embedAsync` it stores
+ * the memory first, and `embedWaiting` does the rest.
  *
- * @throws MemoryError FORBIDDEN while the hub is read-only, and to a disabled author; UNAVAILABLE when the content
+ * @throws MemoryError FORBIDDEN while the hub is read-only, and for a disabled author; UNAVAILABLE when the content
  * cannot be embedded, or when the memories have another model
  * @returns `undefined` when the claim was given up or answered by another attempt; then nothing is stored
  */
@@ -73,8 +73,8 @@ export async function writeMemory(
   }
   if (config.embedAsync) return store(async () => undefined)
   const vector = await embedText(hub, content, 'document')
-  // At the same moment none of several equal ones would be a copy. An advisory lock, for the hubs of other processes as
-  // well, would take a round trip of every write.
+  // One at a time: of several equal memories judged at the same moment, none would be a copy. An advisory lock, which
+  // would also cover hubs in other processes, would cost every write a round trip.
   return inTurn(database, content, () => store(() => judgeMemory(hub, author.id, content, vector)))
 }
 
@@ -145,11 +145,12 @@ const { placeholder } = sql
 const sameClaim = sql`agent_id = ${placeholder('agent')}::uuid and route = ${placeholder('route')} and key = ${placeholder('key')}`
 
 /**
- * Joins the links to `memories` and locks them, because a linked one may be deleted meanwhile, or hidden: then this is
- * no copy of it. The exchange of vectors locks the table, so a write that waited for it reads the new model. The
- * quarantine of an agent locks its row, so that no memory of it is written beside those that it hides, and its trust is
- * that of this moment. What its author deleted in quarantine and says again is a copy of the tombstone. Nothing is stored
- * when what it was judged to repeat is deleted by now: this statement does not see the tombstone yet.
+ * Joins the links to `memories` and locks them, because a linked memory may be deleted or hidden meanwhile: then this
+ * one is not a copy of it. The exchange of vectors locks the table, so a write that waited for it reads the new model.
+ * The quarantine of an agent locks its row, so that no memory of the agent is written while its others are being
+ * hidden, and its trust is the current one. A repetition of what its author deleted in quarantine is a copy of the
+ * tombstone. Nothing is stored if the memory that it was judged to repeat has been deleted by now: this statement does
+ * not see the tombstone yet.
  */
 const insertMemory = prepared<{
   id: string | null
@@ -217,9 +218,9 @@ const warningsFor = (
     : []),
   ...(mayBeCut(embedder, content)
     ? [
-        'content is longer than what the embedding model reads at once: it is found by all that it says together, so save several lessons rather than one long one',
+        'content is longer than the embedding model reads at once: it is found by everything it says together, so save several lessons rather than one long one',
       ]
     : []),
   ...(source ? [] : ['there is no source_url: a link lets others check']),
-  ...[...secrets].map((kind) => `a secret was replaced before anything was kept: ${kind}`),
+  ...[...secrets].map((kind) => `a secret was replaced before anything was stored: ${kind}`),
 ]

@@ -15,8 +15,8 @@ import type { entrySchema } from './wire.ts'
 type WireEntry = z.infer<typeof entrySchema>
 
 /**
- * Converts an entry of a request into one for the store. Missing members get the defaults of every memory. Secrets
- * are redacted here, too, because not every client does it.
+ * Converts an entry of a request into one for the store. Missing members get the defaults of every memory. Secrets are
+ * redacted here too, because not every client does so.
  *
  * @throws MemoryError INVALID_INPUT for a value that JSON cannot hold, and for a key that holds a secret
  */

@@ -33,7 +33,7 @@ interface Call {
   now: number
   hub: Hub
   agent: string
-  /** @throws MemoryError QUOTA_EXCEEDED when all namespaces of the agent hold too much together */
+  /** @throws MemoryError QUOTA_EXCEEDED when all namespaces of the agent together hold too much */
   refuseBeyondTotal(agent: string): Promise<void>
 }
 
@@ -224,13 +224,13 @@ export function privateRoutes(hub: Hub) {
   return routes
 }
 
-/** Entries that fill a body each, of which one answer may hold so many: they are in memory together. */
+/** How many entries that each fill a body one answer may hold: they are in memory together. */
 const bodiesInAnswer = 4
 
 /**
- * Runs a write. Where the quota has no room for it, what has expired is removed first, which counts until then.
+ * Runs a write. If the quota has no room for it, expired entries are removed first, which count until then.
  *
- * @param shelf that grows
+ * @param shelf the shelf that grows
  * @throws MemoryError QUOTA_EXCEEDED, reworded for the agent: it names the scope and its quota
  */
 async function withinQuota<T>(call: Call, write: () => Promise<T>, shelf = call.shelf): Promise<T> {
@@ -251,24 +251,24 @@ async function withinQuota<T>(call: Call, write: () => Promise<T>, shelf = call.
 }
 
 /**
- * @throws MemoryError FORBIDDEN for an agent that was disabled: another process may still know its key, and an
- * administrator may be deleting its memory, into which nothing may be moved then
+ * @throws MemoryError FORBIDDEN for a disabled agent: another process may still know its key, and an administrator may
+ * be deleting its memory, into which nothing may be moved then
  */
 async function refuseDisabled({ hub, agent }: Call): Promise<void> {
   const isEnabled = and(eq(agents.id, agent), isNull(agents.disabledAt))
   if ((await hub.call(() => hub.database.$count(agents, isEnabled))) === 0) throw agentDisabled()
 }
 
-/** First key of the advisory lock on the namespaces of an agent; any otherwise unused number. */
+/** First key of the advisory lock on the namespaces of an agent; any number not used otherwise. */
 const namespaceLock = 727_004
 
 /**
- * Registers the namespace of a first write. Maintenance may free it before that write is there: the next one registers
- * it again, also beyond the limit.
+ * Registers the namespace of a first write. Maintenance may free it before that write arrives: the next one registers
+ * it again, even beyond the limit.
  *
- * @throws MemoryError QUOTA_EXCEEDED when the agent already has as many namespaces as it may have, or they hold too much
- * together; FORBIDDEN when it was disabled: another process may still know its key, and an administrator may just have
- * deleted its memory
+ * @throws MemoryError QUOTA_EXCEEDED when the agent already has as many namespaces as it may have, or they hold too
+ * much together; FORBIDDEN when it was disabled: another process may still know its key, and an administrator may just
+ * have deleted its memory
  */
 async function noteNamespace({ hub, store, agent, place, refuseBeyondTotal }: Call): Promise<void> {
   const { database, config } = hub
@@ -289,7 +289,7 @@ async function noteNamespace({ hub, store, agent, place, refuseBeyondTotal }: Ca
   const isUsed = (await store.stats(place)).entries > 0
   const noted = await hub.call(() =>
     database.transaction(async (transaction) => {
-      // One write of an agent after the other, so that many at once do not all find the last place free.
+      // One write of an agent at a time, so that many concurrent ones do not all find the last place free.
       await transaction.execute(sql`select pg_advisory_xact_lock(${namespaceLock}, hashtext(${agent}))`)
       const count = await transaction.$count(privateNamespaces, eq(privateNamespaces.agentId, agent))
       if (count >= config.privateNamespaces && !isUsed)
@@ -300,7 +300,7 @@ async function noteNamespace({ hub, store, agent, place, refuseBeyondTotal }: Ca
   )
   if (noted) return
   throw new MemoryError(
-    `this agent has memories in ${config.privateNamespaces} namespaces, and may have them in no more: keep new ones in one of those`,
+    `this agent has memories in ${config.privateNamespaces} namespaces, which is the limit: keep new ones in one of those`,
     MemoryErrorCode.QUOTA_EXCEEDED,
     { scope },
   )

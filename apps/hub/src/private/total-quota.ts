@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { Hub } from '../hub.ts'
 
-/** For so long an agent that was below its quota is not counted again, in milliseconds: to count costs two calls. */
+/** How long an agent that was below its quota is not counted again, in milliseconds: counting costs two calls. */
 const knownForMs = 10_000
 
 /** Refuses writes by agents whose namespaces together hold more than one agent may. */

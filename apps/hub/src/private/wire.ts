@@ -12,13 +12,13 @@ import { hasControlCharacter } from '@recall/core/text'
 import { listOf } from '../routes/list-of.ts'
 
 /**
- * What calls on private memory take and give: the calls of a store, with everything optional that has a default. An
- * unknown member is refused: it is probably misspelt, and to ignore it would hide that.
+ * The input and output of calls on private memory: those of a store, with everything optional that has a default. An
+ * unknown member is refused: it is probably misspelt, and ignoring it would hide that.
  */
 
 const printable = (text: string): boolean => text.isWellFormed() && !hasControlCharacter(text)
 
-/** A text that is compared, and so has to be read as it was written: decoders take a byte order mark off. */
+/** A text that is compared and therefore has to be read as it was written: decoders strip a byte order mark. */
 const name = z
   .string()
   .refine(printable, 'must not hold control characters')
@@ -38,18 +38,23 @@ export const placeSchema = z.strictObject({
 
 export const addressSchema = placeSchema.extend({ key })
 
-/** Of calls that an archive does not take, or that name it themselves: to ask for it would not be heard. */
+/** For calls that an archive does not support, or that name it themselves: the option would have no effect. */
 const unarchived = {
-  archived: z.literal(false, 'must be false or left out: this call is not on the archive').default(false),
+  archived: z
+    .literal(false, 'must be false or left out: this call does not work on the archive')
+    .default(false),
 }
 export const statsSchema = placeSchema.extend(unarchived)
 export const stampSchema = addressSchema.extend(unarchived)
 
-/** Values in one call, each item of a list and each member of an object counted: going through more would hold up others. */
+/**
+ * Most values in one call, counting every item of a list and every member of an object: going through more would hold
+ * up other calls.
+ */
 const mostValues = 100_000
-const tooManyValues = `must hold no more than ${mostValues} items and members, all in all: keep it as text, in several entries, or in several batches`
+const tooManyValues = `must hold no more than ${mostValues} items and members in total: keep it as text, in several entries, or in several batches`
 
-/** Whether values and all that they hold are few enough. No more of them are looked at than that. */
+/** Whether values, with everything inside them, are few enough. Looks at no more of them than that. */
 function areFew(...values: unknown[]): boolean {
   const left = [...values]
   for (let seen = left.length; left.length > 0; ) {
@@ -90,7 +95,7 @@ export const entrySchema = z.strictObject({
 
 const overwrite = z.boolean().default(true)
 const now = time.optional()
-/** A value as deep as one that is kept: a deeper one would exhaust the stack of whoever goes through it. */
+/** A value no deeper than one that can be stored: a deeper one would exhaust the stack of code that walks it. */
 const json = anything.refine(isJson, 'is nested too deep')
 const expected = z.strictObject({ updatedAt: z.number(), value: json }).partial({ value: true }).optional()
 
@@ -100,7 +105,7 @@ export const getManySchema = placeSchema.extend({ keys: listOf(key, 100), now })
 export const touchSchema = placeSchema.extend({ ...unarchived, keys: listOf(key, 10_000), now })
 export const removeAllSchema = placeSchema.extend({
   updatedBefore: z.number().optional(),
-  // An empty list would select everything, which the caller may not have meant.
+  // An empty list would select everything, which the caller may not have intended.
   tags: tags.min(1, 'must name a tag; leave tags out to remove all').optional(),
   type: z.string().min(1, 'must name a type; leave type out to remove all').optional(),
 })
@@ -108,14 +113,14 @@ export const sweepSchema = placeSchema.extend({ now, dryRun: z.boolean().default
 
 export const archiveSchema = sweepSchema.extend({
   ...unarchived,
-  /** Archive what was last written before it. */
+  /** Archive entries that were last written before this time. */
   before: z.number(),
   limit: z.number().int().min(1).max(10_000).default(1000),
 })
 
 export const restoreSchema = addressSchema.extend({ ...unarchived, now })
 
-/** One object rather than two to choose from, so that a problem is told of the member that has it. */
+/** One object rather than a union of two, so that a problem is reported for the member that has it. */
 const change = z
   .strictObject({ put: entrySchema.optional(), overwrite, remove: key.optional(), expected })
   .refine(
@@ -151,10 +156,12 @@ const filterSchema: z.ZodType<Filter> = z.lazy(() =>
   ]),
 ) as z.ZodType<Filter>
 
-/** No filter of the language has more, however it is parsed. */
+/** No filter of the filter language exceeds these, however it is parsed. */
 const most = { parts: 2000, depth: 100, listed: mostListed }
 
-/** Whether a filter is as small as those of the filter language: a larger one could keep the database busy, or end it. */
+/**
+ * Whether a filter is as small as one of the filter language: a larger one could keep the database busy, or crash it.
+ */
 function isSmall(filter: unknown): boolean {
   const left: [part: unknown, depth: number][] = [[filter, 1]]
   let listed = 0
@@ -171,7 +178,7 @@ function isSmall(filter: unknown): boolean {
 }
 
 export const findSchema = placeSchema.extend({
-  /** Clients add to a question, of 10,000 characters at most, the dates that it names, in words. */
+  /** To a question of at most 10,000 characters, clients add the dates that it names, in words. */
   text: z.string().max(30_000).optional(),
   /** A filter in the filter language, as people write it. */
   filters: z
@@ -180,7 +187,7 @@ export const findSchema = placeSchema.extend({
     .refine((filters) => areFew(filters), tooManyValues)
     .optional()
     .openapi({ type: 'object', additionalProperties: {} }),
-  /** A parsed filter, as core's `parseFilter` makes it. */
+  /** A parsed filter, as returned by core's `parseFilter`. */
   filter: z
     .unknown()
     .refine(
@@ -248,7 +255,7 @@ const passage = z
   .openapi('Passage')
 
 export const done = z.object({ success: z.literal(true) })
-/** Not `nullable`, which the description would say of the entries of every call. */
+/** Not `nullable`: the API description would then say so of the entries of every call. */
 const keptOrAbsent = z.union([keptEntry, z.null()])
 export const gotten = z.object({ entry: keptOrAbsent })
 export const gottenMany = z

@@ -43,7 +43,7 @@ export function adminRoutes(hub: Hub) {
   const routes = newRoutes()
   routes.use('/admin/*', counting(hub, 'get'))
   routes.use('/admin/*', async (context, next) => {
-    // What an administrator decides stays, so that the trust of a moment ago is not enough.
+    // An administrator's decision lasts, so trust that was cached a moment ago is not enough.
     const { tier } = await hub.auth.authenticate(context.req.header('Authorization'), { anew: true })
     if (tier !== 'core') {
       throw new MemoryError('only administrators may do this', MemoryErrorCode.FORBIDDEN)
@@ -61,7 +61,7 @@ export function adminRoutes(hub: Hub) {
       createRoute({
         method: 'post',
         path: '/admin/heartbeat',
-        summary: 'Confirm that an administrator is there; writes go on',
+        summary: 'Confirm that an administrator is present; writes continue',
         security: keyed,
         responses: answers(
           200,
@@ -80,7 +80,8 @@ export function adminRoutes(hub: Hub) {
       createRoute({
         method: 'post',
         path: '/admin/recompute-quality',
-        summary: 'Lower what was never of use, lift what was, promote who qualifies',
+        summary:
+          'Lower memories that were never used, raise those that were, and promote agents that qualify',
         security: keyed,
         responses: answers(
           200,
@@ -145,7 +146,7 @@ export function adminRoutes(hub: Hub) {
       createRoute({
         method: 'post',
         path: '/admin/agents/{id}/restore',
-        summary: 'Let an agent back in that contested its quarantine',
+        summary: 'Let an agent that contested its quarantine back in',
         security: keyed,
         request: { params: agentIdSchema, body: decisionBody },
         responses: answers(200, done, 'Restored'),
@@ -161,7 +162,7 @@ export function adminRoutes(hub: Hub) {
       createRoute({
         method: 'delete',
         path: '/admin/agents/{id}/private',
-        summary: 'Delete all private memory of an agent in quarantine that asked for it',
+        summary: 'Delete all private memory of an agent in quarantine, at its request',
         security: keyed,
         request: { params: agentIdSchema },
         responses: answers(

@@ -58,7 +58,7 @@ export function agentRoutes(hub: Hub, callerAddress: (context: Context) => strin
         method: 'post',
         path: '/agents/me/rotate-key',
         summary:
-          'Get another key. The old one works until the new one is first used, and in other processes of the hub a few seconds more.',
+          'Get another key. The old one works until the new one is first used, and a few seconds longer in other processes of the hub.',
         security: keyed,
         middleware: counting(hub, 'get'),
         responses: answers(200, z.object({ api_key: z.string() }), 'The new key, shown this once'),
@@ -66,7 +66,7 @@ export function agentRoutes(hub: Hub, callerAddress: (context: Context) => strin
       async (context) => {
         const key = newApiKey()
         const { id, keyHash } = context.get('principal')
-        // A key that was replaced, and is still known here for a moment, gets no other.
+        // A replaced key that is still known here for a moment does not get another one.
         const [rotated] = await call(() =>
           database
             .update(agents)

@@ -5,7 +5,7 @@ import { newRoutes } from './app.ts'
 /** Days until `security.txt` expires and has to be fetched again. */
 const contactDays = 180
 
-/** Routes at well-known paths, for programs that know nothing of a hub yet. */
+/** Routes at well-known paths, for programs that do not know the hub yet. */
 export function discoveryRoutes({ config, clock, home }: Hub) {
   const routes = newRoutes()
 
@@ -30,7 +30,7 @@ export function discoveryRoutes({ config, clock, home }: Hub) {
   return routes
 }
 
-/** An API catalog, as RFC 9727 has it. */
+/** An API catalog, as defined in RFC 9727. */
 const catalogOf = (home: string) => ({
   linkset: [
     {

@@ -9,23 +9,23 @@ import type { Claim } from '../pipelines/write-memory.ts'
 /** How long an answer is remembered. */
 export const rememberedMs = 24 * 60 * 60 * 1000
 /**
- * A first request that has not answered within this time is taken for dead: its steps usually take no longer. Where one
- * is only slow, its repetition answers, and it writes nothing any more.
+ * A first request that has not answered within this time counts as dead: its steps usually take no longer. If it is
+ * only slow, its repetition answers, and it can no longer write.
  */
 const abandonedMs = ({ embedTimeoutMs, databaseTimeoutMs }: Hub['config']): number =>
   embedTimeoutMs + 6 * databaseTimeoutMs
 
-/** A key is a quoted string by its draft, and most clients send it bare. */
+/** By its draft, a key is a quoted string, but most clients send it bare. */
 export const unquoted = (key: string): string => key.replace(/^"(.*)"$/, '$1')
 
 /**
- * Runs a request once for each `Idempotency-Key` of an agent; a repetition gets the first answer. A request that
- * fails is forgotten and may be tried again.
+ * Runs a request once for each `Idempotency-Key` of an agent; a repetition gets the first answer. A request that fails
+ * is forgotten and may be tried again.
  *
  * @param answer runs the request. Given a claim, it must store its answer under the claim in the same statement that
  * writes the result, so that a hub that restarts repeats that answer. The statement may write only while the claim
- * exists and is unanswered; otherwise `answer` returns `undefined`. So a slow attempt that was given up cannot write
- * a second time
+ * exists and is unanswered; otherwise `answer` returns `undefined`. So an abandoned slow attempt cannot write a second
+ * time
  * @throws MemoryError CONFLICT while the first request is still running; INVALID_INPUT, with status 422, when the key
  * was used with another body before
  */
@@ -84,7 +84,7 @@ export async function answeringOnce<T>(
 
 const otherBody = (): MemoryError =>
   new MemoryError(
-    'this Idempotency-Key came with another body before: give each new request a key of its own',
+    'this Idempotency-Key came with another body before: give each new request its own key',
     MemoryErrorCode.INVALID_INPUT,
     { details: { status: 422 } },
   )

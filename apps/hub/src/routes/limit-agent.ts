@@ -20,7 +20,7 @@ function show(context: Context, headers: LimitHeaders): void {
   for (const [name, value] of Object.entries(headers)) context.header(name, value)
 }
 
-/** Counts a request before it is looked at: one that is refused is a request as well. */
+/** Counts a request before looking at it: a refused request is a request, too. */
 export const counting =
   (hub: Pick<Hub, 'limits'>, action: Action): MiddlewareHandler<HubEnv> =>
   async (context, next) => {
@@ -32,7 +32,7 @@ export const counting =
 export const countingAlike = (count: (agent: string) => Promise<LimitHeaders>): MiddlewareHandler<HubEnv> =>
   countingBy((context) => count(context.get('principal').id))
 
-/** Like `counting`, by whatever tells callers apart. */
+/** Like `counting`, by any key that tells callers apart. */
 export const countingBy =
   (count: (context: Context<HubEnv>) => Promise<LimitHeaders>): MiddlewareHandler<HubEnv> =>
   async (context, next) => {

@@ -5,12 +5,12 @@ import { every } from 'hono/combine'
 import type { HubEnv } from '../hub.ts'
 import type { newRoutes } from './app.ts'
 
-/** Largest body of a caller without a key, who has no more than a name to send; in bytes. */
+/** Largest body of a caller without a key, which has no more than a name to send; in bytes. */
 const mostUnknown = 16 * 1024
 
 /**
- * Refuses bodies that are too large, compressed or, apart from those of MCP, not in UTF-8, and queries of an address that
- * are not. To be used after the callers are known.
+ * Refuses bodies that are too large, compressed or, apart from those of MCP, not in UTF-8, and addresses whose query is
+ * not UTF-8. Use it after the callers are identified.
  *
  * @param most largest body of a known caller, in bytes
  */
@@ -18,17 +18,17 @@ export function limitBodies(app: ReturnType<typeof newRoutes>, most: number): vo
   app.use('/api/v1/agents/register', limitedTo(mostUnknown))
   app.use('/api/v1/*', forBodies(every(refuseCompressed, limitedTo(most), refuseOtherEncodings)))
   app.use('/api/v1/*', refuseUndecodable)
-  // What answers there reads the body of any method.
+  // The handler there reads the body of any method.
   app.use('/mcp', every(refuseCompressed, limitedTo(most)))
 }
 
-/** Not by routes of these methods: a path would seem to take each of them. */
+/** Not as routes of these methods: a path would seem to accept each of them. */
 const forBodies =
   (check: MiddlewareHandler<HubEnv>): MiddlewareHandler<HubEnv> =>
   (context, next) =>
     ['POST', 'PUT', 'PATCH'].includes(context.req.method) ? check(context, next) : next()
 
-/** What is compressed may expand without end, and is no JSON as it comes. */
+/** A compressed body may expand without end, and is not JSON as it arrives. */
 const refuseCompressed: MiddlewareHandler<HubEnv> = async ({ req }, next) => {
   const coding = req.header('Content-Encoding') ?? 'identity'
   if (coding.toLowerCase() !== 'identity') throw compressed()
@@ -49,7 +49,7 @@ const refuseOtherEncodings: MiddlewareHandler<HubEnv> = async ({ req }, next) =>
   await next()
 }
 
-/** The framework would look for what it cannot decode as it stands in the address. */
+/** The framework would search for an undecodable text as it stands in the address. */
 const refuseUndecodable: MiddlewareHandler<HubEnv> = async ({ req }, next) => {
   const [, query = ''] = req.url.split('?')
   try {
@@ -65,19 +65,19 @@ const refuseUndecodable: MiddlewareHandler<HubEnv> = async ({ req }, next) => {
 }
 
 /**
- * The text of a body. What reads it otherwise replaces each byte that is no UTF-8. Some shells send the encoding of
- * their system, and the letters that it has beyond ASCII would be lost.
+ * The text of a body. Other readers would replace each byte that is not UTF-8. Some shells send the encoding of their
+ * system, so its letters beyond ASCII would be lost.
  *
  * @throws MemoryError INVALID_INPUT
  */
 export async function textOf(body: Pick<Request, 'arrayBuffer'>): Promise<string> {
   const bytes = await body.arrayBuffer().catch((cause: unknown) => {
-    throw unreadable('did not come whole: send it again', cause)
+    throw unreadable('did not arrive complete: send it again', cause)
   })
   try {
     return strict.decode(bytes)
   } catch (cause) {
-    throw unreadable('is not in UTF-8, as JSON has to be: encode it as UTF-8', cause)
+    throw unreadable('is not in UTF-8, which JSON requires: encode it as UTF-8', cause)
   }
 }
 
@@ -93,15 +93,15 @@ const limitedTo = (maxSize: number) =>
     },
   })
 
-/** Longest body that is read to its end though it is too large, in bytes. */
+/** Longest body that is read to its end although it is too large, in bytes. */
 const mostDiscarded = 64 * 1024 * 1024
 
 /**
- * Reads a body and keeps nothing of it: a caller whose connection closes while it sends gets no answer, and takes the
- * hub for one that cannot be reached.
+ * Reads and discards a body: a caller whose connection closes while it sends gets no answer, and believes that the hub
+ * cannot be reached.
  */
 async function discardBody({ headers, body }: Request): Promise<void> {
-  // One of unknown length has been read from already, and may never end.
+  // A body of unknown length has been read in part, and may never end.
   if (!body || !(Number(headers.get('Content-Length') ?? Number.NaN) <= mostDiscarded)) return
   try {
     for await (const _ of body);
@@ -113,7 +113,7 @@ async function discardBody({ headers, body }: Request): Promise<void> {
 /** Closes the connection with the answer instead of reading the rest of the body. */
 const bodyTooLarge = (maxSize: number): MemoryError =>
   new MemoryError(
-    `the body is larger than the ${maxSize} bytes that one call may have: send less at once, and a batch in several`,
+    `the body is larger than the ${maxSize} bytes that one call may have: send less at once, and split a batch`,
     MemoryErrorCode.QUOTA_EXCEEDED,
     { details: { status: 413, headers: { Connection: 'close' } } },
   )

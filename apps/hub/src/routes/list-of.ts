@@ -12,7 +12,7 @@ const List: { new (definition: ListDefinition): z.ZodArray } = z.core.$construct
     const parse = list._zod.parse
     list._zod.parse = (payload, context) => {
       const items = payload.value
-      // Zod refuses what is no list, or a longer one, without a look at its items.
+      // Zod refuses a value that is not a list, or is too long, without looking at its items.
       if (!Array.isArray(items) || items.length > definition.most) return parse(payload, context)
       const read: unknown[] = []
       for (const [i, value] of items.entries()) {
@@ -31,11 +31,11 @@ const List: { new (definition: ListDefinition): z.ZodArray } = z.core.$construct
 )
 
 /**
- * A list in a request. It is read to its first wrong item and no further: a body of megabytes would else make millions
- * of problems.
+ * A list in a request. It is read only to its first wrong item: a body of megabytes could otherwise produce millions of
+ * problems.
  *
  * @param most items that it may have
- * @param told what is said of a value that is no list, and of one with more items. Default: as zod says it
+ * @param told the messages for a value that is not a list, and for a list with too many items. Default: those of zod
  */
 export function listOf<Item extends z.ZodType>(
   item: Item,

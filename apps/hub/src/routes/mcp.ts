@@ -15,7 +15,8 @@ interface Caller {
 
 /**
  * The hub over the Model Context Protocol: an agent's private memory, and the shared one. Each tool call goes through
- * the HTTP routes with the caller's key, so the same limits apply; whatever a request holds, it is counted by itself too.
+ * the HTTP routes with the caller's key, so the same limits apply; the MCP request itself is counted as well, whatever
+ * it holds.
  *
  * @param fetch answers a request to this hub, without a socket
  */
@@ -44,7 +45,7 @@ export function mcpRoutes(
   })
 }
 
-/** Most messages in a batch, as protocols before 2025-06-18 have them: a request is counted once. */
+/** Most messages in a batch, which protocols before 2025-06-18 have: a request is counted once. */
 const mostInBatch = 10
 
 function refuseLongBatch(body: string): void {
@@ -55,7 +56,7 @@ function refuseLongBatch(body: string): void {
   )
 }
 
-/** @returns 0 for what is no list: that is answered as MCP wants it */
+/** @returns 0 for a body that is not a list: the MCP handler answers it */
 function lengthOf(json: string): number {
   try {
     return (JSON.parse(json) as unknown[]).length

@@ -30,13 +30,13 @@ const idempotencySchema = z.object({
     .openapi({
       // With its quotes.
       maxLength: longestKey + 2,
-      description: `Any text that is new with each memory, bare or in quotes. For ${rememberedMs / 3_600_000} hours the same agent's request with the same key is answered as the first one was, and nothing is written; with another body (told by the SHA-256 of its members) it is refused with 422, while the first one runs with 409. A repetition counts as reading a memory.`,
+      description: `Any text that is new with each memory, bare or in quotes. For ${rememberedMs / 3_600_000} hours the same agent's request with the same key gets the answer to the first one, and nothing is written; with another body (compared by the SHA-256 of its members) it is refused with 422, and while the first one runs, with 409. A repetition counts as reading a memory.`,
     }),
 })
 
 /**
- * Errors after which nothing was written, because the hub takes no writes, its model makes no vectors, or refuses this
- * text: the request counts as a read.
+ * Errors after which nothing was written, because the hub takes no writes, its model makes no vectors, or the model
+ * refuses this text: the request counts as a read.
  */
 const notWritten = new Set<MemoryErrorCode>([
   MemoryErrorCode.FORBIDDEN,
@@ -54,13 +54,13 @@ export function memoryRoutes(hub: Hub) {
         path: '/memory',
         summary: 'Save what you learned',
         security: keyed,
-        // Whether it writes is known once it is read: until then, and where it is refused, it counts as a read.
+        // Whether it writes is known only once it is read: until then, and if it is refused, it counts as a read.
         middleware: counting(hub, 'get'),
         request: {
           headers: idempotencySchema,
           body: jsonBody(newMemorySchema(hub.config)),
         },
-        responses: answers(201, savedSchema, 'Saved, with what is near to it'),
+        responses: answers(201, savedSchema, 'Saved, with similar memories'),
       }),
       async (context) => {
         const input = context.req.valid('json')
@@ -71,7 +71,7 @@ export function memoryRoutes(hub: Hub) {
           await limitAgent(hub, context, 'write')
           try {
             const answer = await writeMemory(hub, author, input, claim)
-            // Where another attempt wrote it, this one wrote nothing.
+            // If another attempt wrote it, this one wrote nothing.
             await giveBack(answer ? 'get' : 'write')
             return answer
           } catch (error) {
@@ -94,7 +94,7 @@ export function memoryRoutes(hub: Hub) {
       }),
       async (context) => {
         const { q, limit: most, explain } = context.req.valid('query')
-        // Whoever asks for the head alone is shown nothing.
+        // A HEAD request is not shown anything.
         const isShown = context.req.method !== 'HEAD'
         const results = await hub.retrievals.during(() =>
           searchMemories(hub, context.get('principal'), q, most, { isShown }),
@@ -124,7 +124,7 @@ export function memoryRoutes(hub: Hub) {
       createRoute({
         method: 'get',
         path: '/memory/{id}',
-        summary: 'Read one memory, and what is related to it',
+        summary: 'Read one memory, and related ones',
         security: keyed,
         middleware: counting(hub, 'get'),
         request: { params },
@@ -165,7 +165,7 @@ export function memoryRoutes(hub: Hub) {
           z
             .object({ success: z.literal(true), status: z.enum(['deleted', 'tombstone']) })
             .openapi('Forgotten'),
-          'Deleted, or kept as a tombstone where others had cited it or it is in quarantine',
+          'Deleted, or kept as a tombstone if others had cited it or it is in quarantine',
         ),
       }),
       async (context) => {

@@ -31,8 +31,8 @@ interface ApiDocument {
 }
 
 /**
- * The description of the API, for programs and as one page for people, which has no script and loads nothing. Both are
- * made once: nobody needs a key for them, and to make them takes as long as many searches.
+ * The description of the API, for programs and as a page for people, which has no script and loads nothing. Both are
+ * made once: nobody needs a key for them, and making them takes as long as many searches.
  *
  * @param describe returns the OpenAPI document
  */
@@ -61,7 +61,7 @@ interface Call {
   method: string
   path: string
   operation: Operation
-  /** Of its section. */
+  /** The anchor of its section. */
   id: string
 }
 
@@ -133,7 +133,7 @@ function members(schema: Schema): ReturnType<typeof html> {
   )}</dl>`
 }
 
-/** The members of an object that has no name of its own, or of the objects in a list. */
+/** The members of an object without its own name, or of the objects in a list. */
 function within({ items, allOf = [], ...schema }: Schema): ReturnType<typeof html> | string {
   const inner = [items ?? schema, ...allOf]
   return html`${inner.map((each) => (each.properties ? members(each) : ''))}`

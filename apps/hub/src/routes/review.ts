@@ -60,7 +60,7 @@ export function reviewRoutes(hub: Hub) {
       createRoute({
         method: 'get',
         path: '/admin/memory/{id}',
-        summary: 'Read a memory as it is kept, also in quarantine, and who wrote it',
+        summary: 'Read a memory as it is stored, even in quarantine, and who wrote it',
         security: keyed,
         request: { params: memoryIdSchema },
         responses: answers(200, z.object({ success, memory: reviewedMemory }), 'The memory'),
@@ -74,13 +74,13 @@ export function reviewRoutes(hub: Hub) {
       createRoute({
         method: 'delete',
         path: '/admin/memory/{id}',
-        summary: 'Forget a memory for its author, who asked for it',
+        summary: 'Delete a memory at the request of its author',
         security: keyed,
         request: { params: memoryIdSchema },
         responses: answers(
           200,
           z.object({ success, status: z.enum(['deleted', 'tombstone']) }),
-          'Deleted, or kept as a tombstone where others had cited it or it is in quarantine',
+          'Deleted, or kept as a tombstone if others had cited it or it is in quarantine',
         ),
       }),
       async (context) => {
@@ -94,7 +94,7 @@ export function reviewRoutes(hub: Hub) {
       createRoute({
         method: 'get',
         path: '/admin/agents',
-        summary: 'Find agents by their name, the newest first',
+        summary: 'Find agents by name, the newest first',
         security: keyed,
         request: { query: z.object({ name: nameSchema, offset: offsetSchema }) },
         responses: answers(
@@ -113,7 +113,7 @@ export function reviewRoutes(hub: Hub) {
       createRoute({
         method: 'get',
         path: '/admin/agents/{id}',
-        summary: 'What was decided about an agent, who spoke for whom, and its newest memories',
+        summary: 'Decisions about an agent, who vouched for whom, and its newest memories',
         security: keyed,
         request: { params: agentIdSchema },
         responses: answers(

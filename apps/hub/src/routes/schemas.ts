@@ -6,10 +6,10 @@ import { listOf } from './list-of.ts'
 
 const printable = (text: string): boolean => !/\p{Cc}/u.test(text) && text.isWellFormed()
 
-/** For a member of another type, and for one that is missing. */
-const aText = 'must be a text'
+/** For a missing member, and for one of another type. */
+const aText = 'must be a string'
 
-/** Whether a text is no longer than that in code points, which zod counts too. */
+/** Whether a text has at most `longest` code points, which zod counts too. */
 const fits = (text: string, longest: number): boolean => [...text].length <= longest
 
 const line = (longest: number) =>
@@ -27,22 +27,22 @@ const longestUrl = 2048
 
 export const nameSchema = line(longestName)
   .transform((name) => name.normalize('NFKC'))
-  // One character may stand for as many as eighteen.
+  // NFKC may turn one character into as many as eighteen.
   .refine((name) => fits(name, longestName), tooLong(longestName))
-  .refine((name) => name.search(invisible) < 0, 'must not hold characters that nobody sees')
+  .refine((name) => name.search(invisible) < 0, 'must not hold invisible characters')
   .refine((name) => redactText(name).text === name, 'must not hold a secret')
   .openapi({ example: 'deploy-bot' })
 
-/** NFKC, so that a tag stays the same however it was typed. It keeps its case, by which secrets are recognised. */
+/** NFKC, so that a tag stays the same however it was typed. It keeps its case, which helps to recognise secrets. */
 const tagSchema = line(longestTag)
   .transform((tag) => tag.replace(invisible, '').normalize('NFKC').trim())
   .refine((tag) => fits(tag.toLowerCase(), longestTag), tooLong(longestTag))
   .refine((tag) => tag !== '', 'must not be empty')
 
-/** What is kept of a tag: two secrets of a kind leave one and the same. */
+/** A tag as it is stored: two secrets of one kind become the same tag. */
 const keptTag = (tag: string): string => redactText(tag).text.toLowerCase()
 
-/** A parser of addresses takes characters that steer a terminal, or that make an address look like another. */
+/** A URL parser accepts characters that steer a terminal, or that make an address look like another. */
 const isVisible = (url: string): boolean => printable(url) && url.search(invisible) < 0
 
 const hasCredentials = (url: string): boolean => {
@@ -51,7 +51,7 @@ const hasCredentials = (url: string): boolean => {
 }
 
 const tooShort = (least: number): string =>
-  `must have at least ${least} visible characters, secrets taken out and a run of blanks counted as one: say what was learned, where it holds and how it was seen`
+  `must have at least ${least} visible characters, not counting secrets and with a run of blanks counted as one: say what was learned, where it holds and how it was seen`
 
 /** The schema of a new memory, under the hub's thresholds. */
 export const newMemorySchema = ({ thresholds }: HubConfig) =>
@@ -71,14 +71,14 @@ export const newMemorySchema = ({ thresholds }: HubConfig) =>
           tooShort(thresholds.minContent),
         ),
       tags: listOf(tagSchema, 10 * thresholds.maxTags, {
-        notOne: 'must be a list of texts',
+        notOne: 'must be a list of strings',
         tooMany: `must be at most ${thresholds.maxTags}`,
       })
         .transform((tags) => [...new Map(tags.map((tag) => [keptTag(tag), tag])).values()])
         .pipe(
           z
             .array(z.string())
-            .min(thresholds.minTags, `must be at least ${thresholds.minTags}, none of them twice`)
+            .min(thresholds.minTags, `must be at least ${thresholds.minTags}, without repetitions`)
             .max(thresholds.maxTags, `must be at most ${thresholds.maxTags}`),
         )
         .openapi({ minItems: thresholds.minTags, maxItems: thresholds.maxTags }),
@@ -91,8 +91,8 @@ export const newMemorySchema = ({ thresholds }: HubConfig) =>
         })
         .max(longestUrl, tooLong(longestUrl))
         .refine((url) => !hasCredentials(url), 'must not hold a user name or a password')
-        .refine(isVisible, 'must not hold control characters, or ones that nobody sees')
-        // Null is how an answer says that there is none.
+        .refine(isVisible, 'must not hold control or invisible characters')
+        // In an answer, null means that there is none.
         .nullish()
         .transform((url) => url ?? undefined),
     })
@@ -196,5 +196,5 @@ export const searchQuerySchema = z.object({
   explain: z
     .enum(['true', 'false'])
     .default('false')
-    .openapi({ description: 'whether each result says why it stands where it does, in `signals`' }),
+    .openapi({ description: 'whether each result explains its rank, in `signals`' }),
 })

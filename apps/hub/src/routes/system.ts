@@ -7,7 +7,10 @@ import { answers } from './describe.ts'
 const healthSchema = z.object({
   status: z.enum(['ok', 'degraded']),
   protocol_version: z.literal('1.0.0'),
-  /** The model that memories are compared by. A model whose name begins with `fake` does not compare by meaning. */
+  /**
+   * The model whose vectors memories are compared by. A model whose name begins with `fake` does not compare by
+   * meaning.
+   */
   embedding_model: z.string(),
 })
 

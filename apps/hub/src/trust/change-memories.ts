@@ -3,16 +3,16 @@ import { rowsOf } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 
-/** Each memory that changes enters the index of vectors once more: so many take about a second. */
+/** Each changed memory enters the vector index again: this many take about a second. */
 export const rowsAtOnce = 500
 
 /**
- * Changes all memories that a condition selects, some at a time, because one statement for many would take longer than
- * any statement may. They are locked in the order of everybody, and so that others may refer to them.
+ * Changes all memories that a condition selects, some at a time, because one statement for many would exceed the time
+ * limit. They are locked in the common order, in a way that lets others refer to them.
  *
  * @param change what is set, in SQL
- * @param condition no longer selects a memory that was changed
- * @param given a common table expression that both may name
+ * @param condition must no longer select a memory after its change
+ * @param given a common table expression that both may use
  * @returns how many were changed
  */
 export async function changeMemories(hub: Hub, change: SQL, condition: SQL, given?: SQL): Promise<number> {
@@ -37,7 +37,7 @@ export async function changeMemories(hub: Hub, change: SQL, condition: SQL, give
 /** Attempts at a change that refers to memories which others delete at the same moment. */
 const attempts = 5
 
-/** Runs a call that makes memories refer to others, and runs it again when one of those was deleted meanwhile. */
+/** Runs a call that makes memories refer to others, and retries it when one of those was deleted meanwhile. */
 export async function callReferring<T>({ call }: Pick<Hub, 'call'>, run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -48,7 +48,7 @@ export async function callReferring<T>({ call }: Pick<Hub, 'call'>, run: () => P
   }
 }
 
-/** SQLSTATE of a row that names another one which is gone, such as a memory that was deleted since it was read. */
+/** SQLSTATE of a row that refers to a missing one, such as a memory that was deleted since it was read. */
 const foreignKeyViolation = '23503'
 
 export const refersToDeleted = (error: unknown): boolean =>

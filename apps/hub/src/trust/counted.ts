@@ -2,8 +2,8 @@ import { citations } from '@recall/store-postgres'
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 
 /**
- * Condition on an agent: what it retrieves and cites counts. Nothing of one in quarantine does, whatever trust it was
- * given there.
+ * Condition on an agent: its retrievals and citations count. Those of an agent in quarantine do not, whatever trust it
+ * was given there.
  *
  * @param agent name of the table in the statement
  */

@@ -4,7 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { Principal } from '../access/principal.ts'
 import { notFound } from '../problems.ts'
 
-/** Who made a decision about an agent or its memory, and why. A contest will ask for both. */
+/** Who made a decision about an agent or its memory, and why. A contest needs both. */
 export interface Decision {
   by: Pick<Principal, 'id' | 'name'>
   reason?: string | undefined

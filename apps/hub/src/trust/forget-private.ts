@@ -13,12 +13,12 @@ import { notFound } from '../problems.ts'
 import { type Decision, noteDecision } from './decisions.ts'
 
 /**
- * Deletes all private memory of an agent in quarantine, who cannot do it himself, with its archives. It is noted once
- * all is gone. It may be repeated: after a failure, and for what was written by a request that was under way.
+ * Deletes all private memory, archives included, of an agent in quarantine, which cannot do so itself. The decision is
+ * noted once everything is gone. Repeat it after a failure, or for what a request under way still wrote.
  *
  * @returns how many entries there were
- * @throws MemoryError NOT_FOUND; CONFLICT when the agent is not in quarantine: with its key it deletes by itself, and
- * writes on
+ * @throws MemoryError NOT_FOUND; CONFLICT when the agent is not in quarantine: with its key it can delete by itself,
+ * and could go on writing
  */
 export async function forgetPrivate(hub: Hub, id: string, decision: Decision): Promise<number> {
   const { database, call, clock, config } = hub
@@ -28,12 +28,12 @@ export async function forgetPrivate(hub: Hub, id: string, decision: Decision): P
   if (!agent) throw notFound(`agent ${id}`)
   if (!agent.disabledAt)
     throw new MemoryError(
-      `agent ${id} is not in quarantine: with its key it deletes its private memory by itself`,
+      `agent ${id} is not in quarantine: it can delete its private memory with its own key`,
       MemoryErrorCode.CONFLICT,
     )
   const store = createPostgresStore(database, { tenant: id, timeoutMs: config.databaseTimeoutMs })
   let removed = 0
-  // Once more at the end: a request that was under way may move something out of the archive meanwhile.
+  // Repeated at the end: a request under way may have moved something out of the archive meanwhile.
   for (const namespace of await namespacesOf(hub, id))
     for (const scope of memoryScopes)
       for (const shelf of [store, store.cold, store]) removed += await shelf.removeAll({ namespace, scope })
@@ -47,8 +47,8 @@ export async function forgetPrivate(hub: Hub, id: string, decision: Decision): P
 }
 
 /**
- * Also those that are not noted: maintenance may free one that is being written to. No index leads to the entries of an
- * agent, so this goes through those of all, without a timeout; it is asked for seldom.
+ * Includes namespaces that are not noted: maintenance may free one that is being written to. No index leads to the
+ * entries of an agent, so this scans those of all agents, without a timeout; it is rarely needed.
  */
 const namespacesOf = ({ database }: Hub, agent: string): Promise<string[]> =>
   asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, () =>

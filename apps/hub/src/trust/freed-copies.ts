@@ -3,25 +3,25 @@ import type { Hub } from '../hub.ts'
 import { changeMemories } from './change-memories.ts'
 import { isHidden, mayBeOriginal, repeatsHidden } from './originals.ts'
 
-/** From this many near-duplicates by the same agent on, a memory counts as a template. */
+/** A memory counts as a template from this many near-duplicates by the same agent. */
 export const templateCopies = 5
 
 /**
- * Selects what nobody but its author is shown any more: tombstones, memories in quarantine, and what their authors
+ * Selects memories that only their authors are still shown: tombstones, memories in quarantine, and what their authors
  * repeat of those.
  */
 export const withdrawn = sql`
   select id from memories where deleted_at is not null or quality <= -2 or ${repeatsHidden('memories')}`
 
 /**
- * Condition on `other`: a hidden memory by the author of a row of `memories`. To say it again is no way around the
- * quarantine, so it remains the original, also as a tombstone.
+ * Condition on `other`: a hidden memory by the author of a row of `memories`. Saying it again must not evade the
+ * quarantine, so it remains the original, even as a tombstone.
  */
 const hiddenOfAuthor = sql`(${isHidden('other')} and other.agent_id = memories.agent_id)`
 
 /**
- * Condition on `other`, which loses its original: of what its author said before, something is hidden. It becomes a copy
- * of that, and so the original of nothing that others say.
+ * Condition on `other`, which loses its original: something that its author said before is hidden. `other` becomes a
+ * copy of that, and so cannot be the original of what others say.
  */
 const becomesRepetition = ({ autoDuplicate }: Hub['config']['thresholds']): SQL => sql`(
   other.agent_id <> memories.agent_id and exists (
@@ -32,8 +32,8 @@ const becomesRepetition = ({ autoDuplicate }: Hub['config']['thresholds']): SQL 
 )`
 
 /**
- * Condition on `other`: what a row of `memories` may be a copy of without the withdrawn ones. That is no copy itself, or
- * loses its original as well and was there before: so no two are copies of each other.
+ * Condition on `other`: a row of `memories` may be a copy of it when the withdrawn ones are ignored. It is not a copy
+ * itself, or it loses its original as well and is older: so no two are copies of each other.
  */
 const remains = ({ thresholds }: Hub['config'], gone: SQL): SQL => sql`(
   other.deleted_at is null and other.quality > -2 and other.id not in (${gone})
@@ -47,17 +47,18 @@ const remains = ({ thresholds }: Hub['config'], gone: SQL): SQL => sql`(
 )`
 
 /**
- * Lets what repeats withdrawn memories count as what it says: it is a copy of them no more, but maybe of another one.
- * What repeats its author's own in quarantine stays a copy of that.
+ * Lets memories that repeat withdrawn ones count for what they say: they are no longer copies of these, but maybe of
+ * others. Memories that repeat their author's own in quarantine stay copies of those.
  *
  * @param gone selects the ids of withdrawn memories
- * @returns how many are of low signal no more
+ * @returns how many are no longer of low signal
  */
 export async function freeCopies(hub: Hub, gone: SQL): Promise<number> {
-  // Looked for once, however many conditions name them.
+  // Looked up once, however many conditions use them.
   const given = sql`gone as materialized (${gone})`
   const named = sql`select id from gone`
-  // First, and by itself: they are few, which the planner cannot know. What others change meanwhile is looked at again.
+  // First, and separately: they are few, which the planner cannot know. Rows that others change meanwhile are checked
+  // again.
   const marked = sql`id = any(array(select id from memories where ${copiesOf(named)}))
     and (duplicate_of in (${named})) is true`
   const alone = sql`${marked} and ${repeatsOnly(hub, named)}`
@@ -67,7 +68,7 @@ export async function freeCopies(hub: Hub, gone: SQL): Promise<number> {
 }
 
 /**
- * Condition on `memories`: marked as copies of withdrawn ones, which they cease to be.
+ * Condition on `memories`: marked as copies of withdrawn ones, and no longer to be.
  *
  * @param gone selects the ids of the withdrawn memories
  */
@@ -75,8 +76,8 @@ export const copiesOf = (gone: SQL): SQL => sql`duplicate_of in (${gone})
   and not exists (select from memories other where other.id = memories.duplicate_of and ${hiddenOfAuthor})`
 
 /**
- * SQL for what a row of `memories` is a copy of without the withdrawn ones: the earliest that it repeats, if there is one.
- * Without that mark it would stay of low signal when the other one is withdrawn as well, and count by itself for its
+ * SQL for the original of a row of `memories` when the withdrawn ones are ignored: the earliest one that it repeats, if
+ * any. Without that mark it would stay of low signal when that one is withdrawn as well, and count by itself for its
  * author.
  *
  * @param gone selects the ids of the withdrawn memories
@@ -94,8 +95,8 @@ export const repeating = ({ config }: Pick<Hub, 'config'>, gone: SQL): SQL => sq
   where l.related_id in (${gone}) and l.similarity >= ${config.thresholds.autoDuplicate}::real`
 
 /**
- * Condition on `memories`, to be asked only of some that repeat withdrawn ones: of low signal, a copy of these and of
- * nothing else. As a new memory it would be no low signal, so without them it is none either.
+ * Condition on `memories`, only for those that repeat withdrawn ones: of low signal, and a copy of these and nothing
+ * else. As a new memory it would not be of low signal, so without them it is not either.
  *
  * @param gone selects the ids of the withdrawn memories
  */

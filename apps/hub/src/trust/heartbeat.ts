@@ -4,8 +4,8 @@ import { lte, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 
 /**
- * The dead-man's switch. Every write checks the time of the last heartbeat; no timer is involved, so it works the
- * same with many hubs, and after a month in which none ran.
+ * The dead-man's switch. Every write checks the time of the last heartbeat; no timer is involved, so it works the same
+ * with many hubs, and after a month in which none ran.
  *
  * @throws MemoryError FORBIDDEN when writes are paused
  */
@@ -13,7 +13,7 @@ export async function refuseWhenReadOnly(hub: Hub): Promise<void> {
   const { writable } = await systemState(hub)
   if (writable) return
   throw new MemoryError(
-    'this hub is read-only: its administrators have switched writes off, or have not confirmed for too long that they are there',
+    'this hub is read-only: its administrators have switched writes off, or have not confirmed their presence for too long',
     MemoryErrorCode.FORBIDDEN,
   )
 }
@@ -30,7 +30,7 @@ export async function systemState({ database, call, clock, config }: Hub): Promi
   return state
 }
 
-/** If the last heartbeat is older than this, writes are paused. */
+/** Writes are paused if the last heartbeat is older than this. */
 const oldestHeartbeat = ({ clock, config }: Pick<Hub, 'clock' | 'config'>): Date =>
   new Date(clock() - config.trust.heartbeatDays * 24 * 60 * 60 * 1000)
 

@@ -9,8 +9,8 @@ import { mayBeOriginal } from './originals.ts'
 const recentMs = 2 * 24 * 60 * 60 * 1000
 
 /**
- * SQL for the memory that counts as the original of what a row of `memories` says, if there is one: an earlier one, or a
- * good one that was freed when that row was withdrawn.
+ * SQL for the memory that counts as the original of a row of `memories`, if there is one: an earlier one, or a good one
+ * that was freed when that row was withdrawn.
  *
  * @param among condition on `other`
  */
@@ -31,8 +31,8 @@ interface Side {
 }
 
 /**
- * SQL for the links `l` with both their memories, from the side that is known: the planner, which cannot know how many
- * there are, would pair each memory with each.
+ * SQL for the links `l` with both their memories, starting from the side that is known: the planner, which cannot know
+ * how many there are, would pair every memory with every other.
  */
 const linkedFrom = ({ on }: Side): SQL =>
   on === 'm'
@@ -42,10 +42,10 @@ const linkedFrom = ({ on }: Side): SQL =>
       cross join lateral (select * from memories where id = l.memory_id offset 0) as m`
 
 /**
- * Marks what counts by itself beside an earlier memory that says the same: as its copy it was freed while that was
- * withdrawn, or the two were written at the same moment.
+ * Marks memories that count by themselves next to an earlier one that says the same: as its copy they were freed while
+ * it was withdrawn, or both were written at the same moment.
  *
- * @param among which of them
+ * @param among which memories to look at
  */
 export async function markCopies(hub: Hub, among: Side): Promise<void> {
   const isCopy = sql`l.similarity >= ${hub.config.thresholds.autoDuplicate}::real`
@@ -54,7 +54,7 @@ export async function markCopies(hub: Hub, among: Side): Promise<void> {
     where l.memory_id = memories.id and ${isCopy} and ${stands('o')} and ${mayBeOriginal('o', 'memories')}
       and (o.created_at, o.id) < (memories.created_at, memories.id)
     order by o.created_at, o.id limit 1`
-  // All in one join: the planner would look for the original of each memory that there is.
+  // All in one join: otherwise the planner would search for the original of every memory.
   const copies = sql`
     select m.id from ${linkedFrom(among)}
     where ${isCopy} and ${stands('m')} and ${stands('o')} and ${mayBeOriginal('o', 'm')}
@@ -62,14 +62,14 @@ export async function markCopies(hub: Hub, among: Side): Promise<void> {
   await changeMemories(
     hub,
     sql`duplicate_of = (${original}), quality = -1`,
-    // Selected once, and not for each memory: the planner cannot know how many there are.
+    // Selected once, not for each memory: the planner cannot know how many there are.
     sql`${stands('memories')} and id = any(array(${copies}))`,
   )
   await freeCopiesOfCopies(hub, among)
 }
 
 /**
- * Lets what repeats only such as became copies count as what it says: it may be unlike all that these are copies of.
+ * Lets memories count for what they say that only repeat new copies: they may be unlike the originals of these.
  *
  * @param among as for `markCopies`
  */
@@ -83,11 +83,14 @@ export async function freeCopiesOfCopies(hub: Hub, among: Side): Promise<void> {
   )
 }
 
-/** Marks all but the first of recent memories with the same text: hubs that wrote them at the same moment saw no copy. */
+/**
+ * Marks all but the first of recent memories with the same text: hubs that wrote them at the same moment did not see
+ * the copy.
+ */
 export async function markTwins(hub: Hub): Promise<void> {
   const since = new Date(hub.clock() - recentMs).toISOString()
   const isRecent = (memory: string): SQL => sql`${sql.raw(memory)}.created_at > ${since}::timestamptz`
-  // Grouped, not joined with themselves: before the table is analyzed, the planner would compare each with each.
+  // Grouped, not self-joined: before the table is analysed, the planner would compare every row with every other.
   await callReferring(hub, () =>
     hub.database.execute(sql`
       with twins as materialized (
@@ -104,11 +107,11 @@ export async function markTwins(hub: Hub): Promise<void> {
   await markCopies(hub, { on: 'm', condition: isRecent('m') })
 }
 
-/** Whether a memory is no copy, and neither deleted nor in quarantine. */
+/** Whether a memory is neither a copy, nor deleted, nor in quarantine. */
 export const stands = (memory: string): SQL =>
   sql.raw(`${memory}.duplicate_of is null and ${memory}.quality > -2 and ${memory}.deleted_at is null`)
 
-/** Links copies to what they are copies of, by which they are freed when that is withdrawn. */
+/** Links copies to their originals; the links free them when the original is withdrawn. */
 export const linkCopies = (database: Database, copies: SQL): Promise<unknown> =>
   database.execute(sql`
     insert into memory_links (memory_id, related_id, relation, similarity)

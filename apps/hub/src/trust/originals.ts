@@ -12,17 +12,17 @@ export const repeatsHidden = (memory: string): SQL =>
     where hidden.id = ${memory}.duplicate_of and hidden.quality <= -2 and hidden.agent_id = ${memory}.agent_id
   )`)
 
-/** Condition on a memory: nobody but its author finds it, because an administrator hid it or what it repeats. */
+/** Condition on a memory: only its author finds it, because an administrator hid it or what it repeats. */
 export const isHidden = (memory: string): SQL =>
   sql`(${sql.raw(memory)}.quality <= -2 or ${repeatsHidden(memory)})`
 
-/** Condition on a memory: its author is unverified, and nobody trusted has had use for it. */
+/** Condition on a memory: its author is unverified, and no trusted agent has used it. */
 const isUnproven = (memory: string): SQL =>
   sql.raw(`(${memory}.quality < 0
     and exists (select from agents a where a.id = ${memory}.agent_id and a.trust_level = 0))`)
 
 /**
- * Condition: an agent is trusted at this moment, whatever it was when it signed in.
+ * Condition: an agent is trusted at this moment, whatever its trust when it authenticated.
  *
  * @param agent its id, as an expression
  */
@@ -30,15 +30,15 @@ export const isTrusted = (agent: SQL): SQL =>
   sql`exists (select from agents a where a.id = ${agent} and a.trust_level > 0)`
 
 /**
- * Condition on a memory that was there before: what others say may be a copy of it. A newcomer makes no copy of what a
- * trusted agent says by having said it first, or it could hide what is likely to be said, or to be said again.
+ * Condition on an earlier memory: what others say may be a copy of it. A newcomer does not turn what a trusted agent
+ * says into a copy by having said it first; otherwise it could hide what is likely to be said, or said again.
  *
- * @param isByTrusted condition: who said it later is trusted
+ * @param isByTrusted condition: the agent that said it later is trusted
  */
 export const isOriginalForOthers = (memory: string, isByTrusted: SQL): SQL =>
   sql`(not ${repeatsHidden(memory)} and not (${isUnproven(memory)} and ${isByTrusted}))`
 
-/** Condition on two memories: the second may be a copy of the first, as far as their authors go. */
+/** Condition on two memories: as far as their authors go, the second may be a copy of the first. */
 export const mayBeOriginal = (memory: string, copy: string): SQL => {
   const isByTrusted = isTrusted(sql.raw(`${copy}.agent_id`))
   const isOwn = sql.raw(`${memory}.agent_id = ${copy}.agent_id`)

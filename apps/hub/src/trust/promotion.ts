@@ -7,18 +7,18 @@ import { counts } from './counted.ts'
 const vouchDays = 30
 
 /**
- * Key of the advisory lock that serializes promotions, so that no agent exceeds its vouches; any otherwise unused
- * number.
+ * Key of the advisory lock that serializes promotions, so that no agent exceeds its vouches; any number not used
+ * otherwise.
  */
 const promotionLock = 727_001
 
 /**
- * Promotes unverified agents to trusted when settled agents have retrieved enough of their memories, and none of
- * their memories was ever put in quarantine, unless an administrator held them back. Their retrieved memories then
- * count as normal.
+ * Promotes unverified agents to trusted when settled agents have retrieved enough of their memories and none of their
+ * memories was ever put in quarantine, unless an administrator held them back. Their retrieved memories then count as
+ * normal.
  *
  * An agent is settled if an administrator trusts it, or if it was promoted long enough ago. Each agent vouches for a
- * few others at most. So a ring that got one of its members in cannot pull in the rest.
+ * few others at most, so a ring that got one member in cannot pull in the rest.
  *
  * @param candidates ids of the agents to check. Default: all
  */
@@ -82,7 +82,7 @@ async function promote(hub: HubParts, transaction: Database, id: string): Promis
   return promoted.length > 0
 }
 
-/** Condition on `memories`: of low signal, and retrieved by others. Once its author is trusted it counts as normal. */
+/** Condition on `memories`: of low signal, but retrieved by others. Once its author is trusted, it counts as normal. */
 export const isOfUse = sql`quality = -1 and retrieval_count > 0 and duplicate_of is null and deleted_at is null`
 
 /** Condition on an agent `a`. */

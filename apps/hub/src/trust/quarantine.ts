@@ -15,8 +15,8 @@ import { isOfUse } from './promotion.ts'
 const oneMore = sql`${agents.quarantines} + 1`
 
 /**
- * Hides one memory from everybody but its author, and with it what the author wrote later in the same words and is not
- * marked as a copy. Copies of it by other agents are judged again, as memories of their own.
+ * Hides one memory from everybody but its author, together with later memories in the same words by the author that are
+ * not marked as copies. Copies of it by other agents are judged again as separate memories.
  */
 export async function quarantineMemory(hub: Hub, id: string, decision: Decision): Promise<void> {
   const { database, call, clock } = hub
@@ -49,8 +49,8 @@ const markOwnTwins = (hidden: string) => sql`
   select id, ${hidden}::uuid, 'duplicate_candidate', 1 from twin on conflict do nothing`
 
 /**
- * Lifts the quarantine of a memory after a contest. It counts like a new memory of its author again, which is a copy of
- * what it repeats, and no longer bars the author from promotion.
+ * Lifts the quarantine of a memory after a contest. It counts like a new memory of its author again, as a copy of what
+ * it repeats, and no longer bars the author from promotion.
  *
  * @throws MemoryError NOT_FOUND; CONFLICT when it is not in quarantine
  */
@@ -61,7 +61,7 @@ export async function restoreMemory(hub: Hub, id: string, decision: Decision): P
       const { agentId, ...memory } = await memoryToJudge(transaction, id)
       const author = await noteDecision(transaction, agentId, `${memory.shortId} restored`, decision, clock())
       if ((await lockedQuality(transaction, memory)) > -2) throw notInQuarantine(`memory ${memory.shortId}`)
-      // What it is marked as a copy of may be in quarantine itself: the decision is about this one.
+      // Its original may be in quarantine itself: the decision is about this memory only.
       const marked = sql`(select o.id from memories o where o.id = memories.duplicate_of and o.quality > -2)`
       const copied = sql`coalesce(${marked}, ${standingFor(hub, sql`true`)})`
       await transaction
@@ -81,7 +81,7 @@ export async function restoreMemory(hub: Hub, id: string, decision: Decision): P
     }),
   )
   await markCopies(hub, { on: 'o', condition: sql`o.id = ${restored}::uuid` })
-  // What its author repeated stayed a copy of it while it was in quarantine.
+  // Repetitions by its author stayed copies of it while it was in quarantine.
   await freeCopies(hub, sql`select id from memories where id = ${restored}::uuid and deleted_at is not null`)
 }
 
@@ -94,7 +94,7 @@ async function memoryToJudge(transaction: Database, id: string) {
   return memory
 }
 
-/** The quality of a memory, which others cannot change until the transaction ends. Its author is locked already. */
+/** The quality of a memory; others cannot change it until the transaction ends. Its author is already locked. */
 async function lockedQuality(
   transaction: Database,
   { id, shortId }: { id: string; shortId: string },
@@ -112,8 +112,8 @@ const notInQuarantine = (what: string): MemoryError =>
   new MemoryError(`${what} is not in quarantine`, MemoryErrorCode.CONFLICT)
 
 /**
- * Disables the key of an agent, then hides all of its memories. From the first on it writes nothing more, so that the
- * second may take its time, and may be repeated when it was interrupted.
+ * Disables the key of an agent, then hides all of its memories. After the first step it cannot write any more, so the
+ * second may take its time, and may be repeated if it was interrupted.
  */
 export async function quarantineAgent(hub: Hub, id: string, decision: Decision): Promise<number> {
   const { database, call, clock, auth } = hub
@@ -122,7 +122,7 @@ export async function quarantineAgent(hub: Hub, id: string, decision: Decision):
       await noteDecision(transaction, id, 'agent put in quarantine', decision, clock())
       await transaction
         .update(agents)
-        // One that was interrupted, and is repeated, counts once.
+        // An interrupted quarantine that is repeated counts once.
         .set({
           disabledAt: sql`coalesce(${agents.disabledAt}, ${new Date(clock()).toISOString()}::timestamptz)`,
           trustLevel: 0,
@@ -132,7 +132,7 @@ export async function quarantineAgent(hub: Hub, id: string, decision: Decision):
     }),
   )
   auth.forget()
-  // Locks the agent, so that none is hidden once it was let back in.
+  // Locks the agent, so that no memory is hidden after it was let back in.
   const disabled = sql`select id from agents where id = ${id}::uuid and disabled_at is not null for share`
   await changeMemories(hub, sql`quality = -2`, sql`agent_id = (${disabled}) and quality > -2`)
   await freeCopies(hub, sql`select id from memories where agent_id = ${id}::uuid and quality <= -2`)
@@ -148,7 +148,7 @@ export async function quarantineAgent(hub: Hub, id: string, decision: Decision):
 export async function restoreAgent(hub: Hub, id: string, decision: Decision): Promise<void> {
   const { database, call, auth } = hub
   const disabled = and(eq(agents.id, id), isNotNull(agents.disabledAt))
-  // The key comes last: where this was interrupted, it may be repeated.
+  // The key comes last: if this is interrupted, it may be repeated.
   do {
     if ((await call(() => database.$count(agents, disabled))) > 0) await showAgain(hub, id)
   } while (!(await letBackIn(hub, id, decision)))
@@ -158,14 +158,14 @@ export async function restoreAgent(hub: Hub, id: string, decision: Decision): Pr
 async function showAgain(hub: Hub, agentId: string): Promise<void> {
   const own = sql`agent_id = ${agentId}::uuid`
   await changeMemories(hub, sql`quality = -1`, sql`${own} and quality <= -2`)
-  // All of its own come back together: of those the earliest is the original.
+  // All of its own memories come back together: among those, the earliest is the original.
   const standing = standingFor(
     hub,
     sql`(other.agent_id <> memories.agent_id or (other.created_at, other.id) < (memories.created_at, memories.id))`,
   )
   await changeMemories(
     hub,
-    // Also one that was restored by itself, as a good one.
+    // Includes memories that were restored separately, as good ones.
     sql`duplicate_of = ${standing}, quality = -1`,
     sql`${own} and duplicate_of is null and deleted_at is null and ${standing} is not null`,
   )
@@ -187,7 +187,7 @@ const letBackIn = ({ database, call, clock }: Hub, id: string, decision: Decisio
       const hidden = and(eq(memories.agentId, id), lte(memories.quality, -2))
       if ((await transaction.$count(memories, hidden)) > 0) return false
       await noteDecision(transaction, id, 'agent restored', decision, clock())
-      // The agent starts over, even if an administrator trusted it meanwhile. Whom one held back stays so.
+      // The agent starts over, even if an administrator trusted it meanwhile. An agent that was held back stays so.
       await transaction
         .update(agents)
         .set({ disabledAt: null, quarantines: 0, trustLevel: 0, promotedAt: null })
@@ -197,8 +197,8 @@ const letBackIn = ({ database, call, clock }: Hub, id: string, decision: Decisio
   )
 
 /**
- * Sets the trust of an agent by an administrator's decision. Retrievals do not undo it. What others retrieved of a
- * trusted one counts as normal, as it does after a promotion.
+ * Sets the trust of an agent by an administrator's decision. Retrievals do not undo it. Memories of a trusted agent
+ * that others retrieved count as normal, as after a promotion.
  */
 export async function setTrust(hub: Hub, id: string, trustLevel: number, decision: Decision): Promise<void> {
   const { database, call, clock, auth } = hub
@@ -211,7 +211,7 @@ export async function setTrust(hub: Hub, id: string, trustLevel: number, decisio
     }),
   )
   auth.forget()
-  // Locks the agent: none is raised once it lost its trust again.
+  // Locks the agent, so that no memory is raised after it lost its trust again.
   const trusted = sql`select id from agents where id = ${id}::uuid and trust_level > 0 for share`
   await changeMemories(hub, sql`quality = 0`, sql`${isOfUse} and agent_id = (${trusted})`)
 }
@@ -220,8 +220,8 @@ export async function setTrust(hub: Hub, id: string, trustLevel: number, decisio
 const unusedDays = 90
 
 /**
- * Lowers memories that were never used, and raises those that were, except in quarantine and duplicates. What agents
- * retrieved who lost their trust counts no more. Copies of what was withdrawn are copies of nothing.
+ * Lowers memories that were never used, and raises those that were, except duplicates and those in quarantine.
+ * Retrievals by agents that lost their trust no longer count. Copies of withdrawn memories are no longer copies.
  */
 export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; raised: number }> {
   const before = new Date(hub.clock() - unusedDays * 24 * 60 * 60 * 1000).toISOString()
@@ -250,8 +250,8 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
 }
 
 /**
- * Retrievals by agents in quarantine, or set to tier 0 by hand, count no more. Nothing is left of one whose question is
- * forgotten. One by such an agent that is trusted again counts anew.
+ * Retrievals by agents in quarantine, or set to tier 0 by hand, no longer count. Of those whose question is forgotten,
+ * nothing remains. A later retrieval counts again once such an agent is trusted again.
  */
 async function forgetRetrievals({ database, call }: Hub): Promise<void> {
   for (;;) {

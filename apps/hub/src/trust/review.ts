@@ -77,7 +77,7 @@ async function otherSide(
   }))
 }
 
-/** What an administrator needs to judge an agent: its notes, who spoke for whom, and its newest memories. */
+/** What an administrator needs to judge an agent: its notes, who vouched for whom, and its newest memories. */
 export async function reviewAgent(hub: Hub, id: string) {
   const [agent] = await agentsWhere(hub, eq(agents.id, id))
   if (!agent) throw notFound(`agent ${id}`)
