@@ -62,9 +62,9 @@ export function planDistill(memoryText: string, options: DistillOptions = {}): D
   const extractions = heavy
     .sort((a, b) => a.fromLine - b.fromLine)
     .map((section) => {
-      // One that was moved before has links, and has grown again.
+      // A section that was moved before has links, and has grown again.
       const { name, links } = splitPointer(section.heading)
-      // The name of a file is no place where anybody looks for a secret.
+      // Nobody would look for a secret in the name of a file.
       const topicFile = topicFileFor(redactText(name).text, taken)
       taken.add(topicFile)
       const marks = /^#+/.exec(lines[section.fromLine - 1] ?? '')?.[0] ?? '##'
@@ -121,7 +121,7 @@ export function applyDistill(
 
 const byteOrderMark = '\uFEFF'
 
-/** The lines of a text, without a byte order mark. A line ending at its very end does not begin another, empty line. */
+/** The lines of a text, without a byte order mark. A line ending at its very end does not begin another empty line. */
 function linesOf(text: string): string[] {
   const lines = (text.startsWith(byteOrderMark) ? text.slice(1) : text).split('\n')
   if (lines.at(-1) === '') lines.pop()
@@ -135,7 +135,7 @@ function replacement(pointer: string, section: DistillSection, lines: readonly s
   return last.trim() === '' ? [`${pointer}${ending}`, last] : [`${pointer}${ending}`]
 }
 
-/** Sections at the highest heading level that occurs more than once, or else at the deepest level but 1. */
+/** Sections at the highest heading level that occurs more than once, otherwise at the deepest level below 1. */
 function sectionsOf(lines: readonly string[]): DistillSection[] {
   const headings = headingsOf(lines)
   const levels = [...new Set(headings.map(({ level }) => level))].sort((a, b) => a - b)

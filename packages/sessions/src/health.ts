@@ -1,5 +1,5 @@
 export interface MemoryFacts {
-  /** Which of them exist: the folder of the memory, its curated file, the place for archives. */
+  /** Which parts exist: the folder of the memory, its curated file, the place for archives. */
   present: { memory: boolean; curated: boolean; archives: boolean }
   /** What is wrong with files that exist. */
   faults?: readonly string[]

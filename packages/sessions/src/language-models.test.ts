@@ -105,7 +105,7 @@ it.each([
   const error: Error = await lmWith(async () => new Response(body))
     .complete(request)
     .catch((thrown) => thrown)
-  expect(error.message).toBe('localhost:11434 gave an answer that is no chat completion')
+  expect(error.message).toBe('localhost:11434 gave an answer that is not a chat completion')
   expect(`${error.cause}`).not.toMatch(/test-key|private/)
 })
 
@@ -214,7 +214,7 @@ it.each([
 })
 
 it('refuses to be given no options', () => {
-  expect(() => openAiCompatibleLm(undefined as never)).toThrow('baseUrl is no URL')
+  expect(() => openAiCompatibleLm(undefined as never)).toThrow('baseUrl must be a URL')
 })
 
 it.each([

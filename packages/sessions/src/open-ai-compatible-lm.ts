@@ -35,7 +35,7 @@ const completion = z.object({
  * `complete` throws UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED, INVALID_INPUT, UNAVAILABLE or TIMEOUT
  */
 export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider {
-  // A program without types may give no options.
+  // A caller without type checks may pass no options.
   const {
     baseUrl,
     model,
@@ -62,16 +62,16 @@ export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider
         messages,
         ...(asJson ? { response_format: { type: 'json_object' } } : {}),
       }),
-      // The conversation must not be sent to wherever an answer redirects.
+      // The conversation must not be sent to the target of a redirect.
       redirect: 'manual',
       signal,
     })
-    // Unread, it would keep the connection. The status tells what is wrong, also where the rest is lost.
+    // An unread body would keep the connection open. The status says what is wrong, even if the rest is lost.
     if (!response.ok) await response.body?.cancel().catch(() => undefined)
     return response
   }
 
-  /** LM Studio and others refuse JSON mode. Without it models mostly do what the prompt says of the answer. */
+  /** LM Studio and others refuse JSON mode. Without it, models usually follow what the prompt says about the answer. */
   const askInAnyMode = async (messages: object[], json: boolean, signal: AbortSignal): Promise<Response> => {
     const first = await ask(messages, json && knowsJsonMode, signal)
     if (!json || !knowsJsonMode || ![400, 422].includes(first.status)) return first
@@ -113,9 +113,9 @@ function checkParts({
 }: Pick<OpenAiCompatibleOptions, 'model' | 'apiKey' | 'fetch'>): void {
   if (typeof model !== 'string' || model.trim() === '')
     throw wrongOption('model', 'must be the name of a model that the server has')
-  // `fetch` would repeat it in its error.
+  // `fetch` would repeat an invalid key in its error.
   if (apiKey !== undefined && !(typeof apiKey === 'string' && fitsHeader(`Bearer ${apiKey}`)))
-    throw wrongOption('apiKey', 'must be a key, of printable characters alone')
+    throw wrongOption('apiKey', 'must be a key of printable characters only')
   if (typeof fetch !== 'function') throw wrongOption('fetch', 'must be a function')
 }
 
@@ -127,10 +127,10 @@ function fitsHeader(value: string): boolean {
   }
 }
 
-/** Says nothing of the text that is no answer, as the error of `JSON.parse` would: some servers repeat the prompt. */
+/** The error does not quote an invalid text, as that of `JSON.parse` would: some servers repeat the prompt. */
 function contentOf(body: string, url: URL): string {
   const parsed = completion.safeParse(jsonOf(body))
-  if (!parsed.success) throw unavailable(url, 'gave an answer that is no chat completion')
+  if (!parsed.success) throw unavailable(url, 'gave an answer that is not a chat completion')
   return parsed.data.choices[0]?.message.content ?? ''
 }
 
@@ -143,12 +143,12 @@ function jsonOf(text: string): unknown {
 }
 
 function endpoint(baseUrl: string): URL {
-  // `localhost:11434/v1` would be one of a scheme called `localhost`.
+  // `localhost:11434/v1` would parse as a URL with the scheme `localhost`.
   const url = /^https?:/i.test(baseUrl) && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
   // `fetch` refuses a password in a URL, and repeats it in the error.
   if (url?.username !== '' || url.password !== '') {
     const message =
-      'baseUrl is no URL that begins with http:// or https://, without a name and a password: a key goes into apiKey'
+      'baseUrl must be a URL that begins with http:// or https://, without a name and a password: a key goes into apiKey'
     throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
   }
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/chat/completions`

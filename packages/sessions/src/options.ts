@@ -11,7 +11,7 @@ import {
 import { hasControlCharacter } from '@recall/core/text'
 
 const defaultMaxEntries = 5
-/** Keys, of 1,024 characters at most, are made of it. */
+/** It becomes part of keys, which have at most 1,024 characters. */
 const longestId = 1000
 const defaultPartSize = 500_000
 
@@ -32,8 +32,8 @@ export function parseTimeout(name: string, timeoutMs: number): number {
 }
 
 /**
- * Before anything is archived: a wrong one would show only where a model is asked, or a message has no time, and one
- * that is misspelt nowhere.
+ * Checked before anything is archived: a wrong option would only show when a model is asked or a message has no time,
+ * and a misspelt one never.
  */
 export function checkArchiveOptions(options: {
   lm?: LmProvider
@@ -63,12 +63,15 @@ const isTime = (time: number): boolean => typeof time === 'number' && !Number.is
 const shape =
   "a conversation is { sessionId, messages, facts: { skipped: {} } }, each of its messages { id, role: 'user' or 'assistant', content: [{ type: 'text', text }] }"
 
-/** Programs bring messages of other shapes, with a mere text for the content for example: better refused than lost. */
+/**
+ * Programs pass messages of other shapes, for example with a plain text as content: it is better to refuse them than to
+ * lose them.
+ */
 const refuseUnless = (isRight: boolean, wrong: string): void => {
   if (!isRight) throw new MemoryError(`${wrong}: ${shape}`, MemoryErrorCode.INVALID_INPUT)
 }
 
-/** @throws MemoryError INVALID_INPUT unless it has the parts of one */
+/** @throws MemoryError INVALID_INPUT unless it has the parts of a conversation */
 export function checkConversation(conversation: Conversation): void {
   const { sessionId, messages, facts } = conversation ?? {}
   refuseUnless(typeof sessionId === 'string' && sessionId !== '', 'the conversation has no sessionId')
@@ -86,7 +89,7 @@ export function checkConversation(conversation: Conversation): void {
 /** @throws MemoryError INVALID_INPUT unless archives can hold what was said and by whom */
 export function checkMessage(message: Message): void {
   const { role, content } = message ?? {}
-  refuseUnless(role === 'user' || role === 'assistant', 'a message is of nobody who speaks')
+  refuseUnless(role === 'user' || role === 'assistant', 'a message has no known role')
   refuseUnless(Array.isArray(content) && content.every(isKnown), 'the content of a message is unknown')
 }
 

@@ -16,7 +16,7 @@ import { notAhead } from './not-ahead.ts'
 import { pieceSeparator, renderArchive, renderTurn } from './render-archive.ts'
 import { beginsWithTurns, holdsInOrder, saysAll, saysOn } from './same-turns.ts'
 
-/** What an archive tells of its part of the conversation. */
+/** The content of an archive about its part of the conversation. */
 export type PartContent = Pick<ConversationArchive, 'date' | 'duration' | 'topics' | 'summarizedBy' | 'body'>
 
 /** The part of a conversation that goes into one archive, collected message by message. */
@@ -32,13 +32,13 @@ export interface ArchivePart {
   add(message: Message): void
   /** Whether an archive's body holds everything that this part would keep, in one stretch. */
   isIn(body: string): boolean
-  /** Whether an archive's body holds everything that is said in this part, maybe with more between. */
+  /** Whether an archive's body holds everything that is said in this part, maybe with more in between. */
   isSaidIn(body: string): boolean
-  /** Whether everything that an archive's body says is said in this part, which may go on. */
+  /** Whether this part says everything that an archive's body says; it may continue beyond that. */
   continues(body: string): boolean
-  /** Whether the part begins with all that an archive's body keeps of its turns. */
+  /** Whether the part begins with all the turns that an archive's body keeps. */
   beginsWith(body: string): boolean
-  /** Summarises the part and renders it. `sessionId`, `source` and the like are the caller's. */
+  /** Summarises the part and renders it. The caller adds `sessionId`, `source` and the like. */
   toArchive(options: SummarizeOptions & { clock: Clock; undated: number | undefined }): Promise<PartContent>
 }
 
@@ -60,7 +60,9 @@ export function createArchivePart(size: number, project: () => string | undefine
   let isSpoken = false
   let previousRole: Message['role'] | null = null
 
-  /** A file that was worked on names the subject better than most words. Each counts once; commands do not count. */
+  /**
+   * A file that was worked on names the subject better than most words. Each file counts once; commands do not count.
+   */
   const boostTarget = (target: string): void => {
     if (targets.has(target) || /\s/.test(target)) return
     targets.add(target)
@@ -122,13 +124,13 @@ export function createArchivePart(size: number, project: () => string | undefine
 
 const lengthOf = (turn: readonly string[]): number => turn.join(pieceSeparator).length
 
-/** When the session ended; one without times at the time of its transcript's file. */
+/** When the session ended; without times in its messages, the time of its transcript file. */
 const endOf = (told: string | undefined, now: number, undated = now): string =>
   notAhead(told ?? new Date(undated).toISOString(), now)
 
 /** Whether a text is more than a marker in brackets, for example `[image]`. */
 const saysSomething = (text: string): boolean => !/^\s*(?:\[[^\]\n]*\]\s*)?$/.test(text)
 
-/** A path's file name without its extension: the folders repeat in every target and say nothing. */
+/** A path's file name without its extension: folders repeat in every target and say nothing. */
 const targetWords = (target: string): string =>
   target.replace(/\S*[/\\]/g, '').replace(/\.[a-z]\w{0,5}\b/gi, '')

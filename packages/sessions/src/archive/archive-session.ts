@@ -35,13 +35,13 @@ export interface ArchiveOptions {
   maxEntries?: number
   /** Whether a session that has ended is added to the rolling window. Default true. */
   inWindow?: boolean
-  /** When a conversation ended whose messages carry no times, in milliseconds since 1970. Default: the clock's time. */
+  /** When a conversation without times in its messages ended, in milliseconds since 1970. Default: the clock's time. */
   undated?: number
-  /** What is dated more than a day later than this clock counts as ended now. Default: the system's. */
+  /** A date more than a day ahead of this clock counts as now. Default: the system clock. */
   clock?: Clock
   /**
-   * How many characters of turns one archive holds before the next part begins. Default 500,000. Always give the same
-   * one: a session that was archived with another is cut elsewhere, and kept a second time.
+   * How many characters of turns one archive holds before the next part begins. Default 500,000. Always pass the same
+   * value: with another one, a session is cut at other places and archived a second time.
    */
   partSize?: number
 }
@@ -58,11 +58,14 @@ export interface ArchiveOutcome {
   /** How many secrets were replaced, by kind. */
   redactions: Readonly<Record<string, number>>
   /**
-   * Archives of this session that hold what the conversation does not, such as messages that it no longer has. They
+   * Archives of this session with content that the conversation lacks, such as messages that it no longer has. They
    * were not changed, and the conversation was archived after them.
    */
   kept: string[]
-  /** What happened to the rolling window; `skipped` for checkpoints, helpers, where nothing was said, and on request. */
+  /**
+   * What happened to the rolling window; `skipped` for checkpoints, helpers, sessions in which nothing was said, and on
+   * request.
+   */
   window: WindowOutcome | 'skipped'
 }
 
@@ -71,8 +74,8 @@ export interface ArchiveOutcome {
  * conversation again changes nothing; a conversation that grew replaces its earlier version. Only one part of the
  * conversation is in memory at a time.
  *
- * @throws MemoryError INVALID_INPUT for an option that is wrong, out of range or unknown, and whatever the memory and the stream
- * throw
+ * @throws MemoryError INVALID_INPUT for an option that is wrong, out of range or unknown; whatever the memory and the
+ * stream throw
  */
 export function archiveSession(
   memory: MemoryManager,
@@ -82,7 +85,7 @@ export function archiveSession(
   return archive(memory, conversation, 'session', options)
 }
 
-/** As `archiveSession`, but for a session that continues: the rolling window does not change. */
+/** Like `archiveSession`, but for a session that continues: the rolling window does not change. */
 export function createCheckpoint(
   memory: MemoryManager,
   conversation: Conversation,
@@ -161,7 +164,7 @@ async function placeParts(
     })
     placed.push(latest)
     isSpoken ||= part.isSpoken
-    // A model that failed once is not asked again for the further parts.
+    // A model that failed once is not asked again for further parts.
     const isAsked = model !== undefined && latest.status !== 'unchanged'
     if (isAsked && latest.digest.summarizedBy === byAlgorithm) lm = undefined
   }
@@ -181,7 +184,9 @@ async function placeParts(
   return { placed, messageCount, isSpoken, duration: span.duration(), redactions: cleaner.redactions }
 }
 
-/** Adds a session to the rolling window if it belongs there. Keeps what a person wrote into its summary in any case. */
+/**
+ * Adds a session to the rolling window if it belongs there. In any case, keeps what a person wrote into its summary.
+ */
 async function updateWindow(
   memory: MemoryManager,
   { sessionId, facts, parent }: Conversation,
@@ -204,7 +209,7 @@ async function updateWindow(
   return addToWindow(memory, session, { maxEntries, before })
 }
 
-/** What was said is kept by then. */
+/** By then, what was said is already archived. */
 function withoutWindow(error: unknown): never {
   if (!isMemoryError(error)) throw error
   const message = `${error.message}; the session is archived and only the window lacks it: archive it again`

@@ -28,9 +28,9 @@ export interface ConsumedWindow extends SeenWindow {
 }
 
 /**
- * The window's text for an agent that begins a session. With `clear`, what was read is removed from the window.
+ * The window's text for an agent that begins a session. With `clear`, removes what was read from the window.
  *
- * @param options.clock dates the marker of what was consumed
+ * @param options.clock dates the marker of consumption
  */
 export async function consumeWindow(
   memory: MemoryManager,
@@ -44,8 +44,9 @@ export async function consumeWindow(
 
 /**
  * Removes from the window the sessions and notes that were read, and marks them as consumed in the same step. Sessions
- * that were added since stay, and so do sessions that changed before this call and notes that changed until they would
- * go. The sessions remain in their archives; the notes become an episode, and so does a summary that a person changed.
+ * that were added since stay, and so do sessions that changed before this call and notes that changed before their
+ * removal. The sessions remain in their archives; the notes become an episode, and so does a summary that a person
+ * changed.
  */
 export async function clearWindow(
   memory: MemoryManager,
@@ -67,10 +68,10 @@ export async function clearWindow(
   }
 }
 
-/** How often a window is looked at anew whose notes are written while it is cleared. */
+/** Attempts at a window whose notes are written while it is cleared. */
 const attempts = 5
 
-/** @throws MemoryError CONFLICT when the notes were written since they were looked at */
+/** @throws MemoryError CONFLICT when the notes were written after they were read */
 async function removeSeen(memory: MemoryManager, { entries, notes }: SeenWindow, now: number): Promise<void> {
   const record = await memory.read<string>('short-term', windowNotesKey, { includeMetadata: true })
   const kept = record !== null && record.value === notes ? record.metadata.updatedAt : undefined

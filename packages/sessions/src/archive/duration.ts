@@ -1,6 +1,6 @@
 import { parseInstant } from '@recall/core/text'
 
-/** Milliseconds for people: `45s`, `30m`, `1h 5m`, from two days on `2d 1h`. */
+/** Milliseconds for people: `45s`, `30m`, `1h 5m`, and from two days on `2d 1h`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000))
   if (seconds < 60) return `${seconds}s`

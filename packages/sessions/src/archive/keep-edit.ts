@@ -10,19 +10,19 @@ import { type ArchiveDigest, digestOf, readStored } from './place-part.ts'
 import { renderSessionSummary } from './render-window.ts'
 import { readEntry, wasEdited } from './window-entry.ts'
 
-/** Of episodes that a person wrote into the window. */
+/** Options of episodes that hold what a person wrote into the window. */
 export const noteOptions = { type: windowNoteType, tags: ['window'] }
 
 /**
- * Makes an episode of a summary that a person changed, or of whose session there is no archive, before it leaves the
- * window: nothing else holds it.
+ * Turns a summary into an episode before it leaves the window if a person changed it or its session has no archive:
+ * nothing else holds it.
  */
 export const keepEdit = async (memory: MemoryManager, entry: SessionSummary): Promise<void> =>
   keepIfEdited(memory, entry, await archivesOf(memory, entry.sessionId))
 
 /**
- * Keeps a summary that a person changed while its archives are at hand: once they are replaced, nobody can tell that it
- * was changed.
+ * Keeps a summary that a person changed, while its earlier archives are known: once they are replaced, the change
+ * cannot be detected.
  *
  * @param before digests of the session's archives before this change
  */

@@ -3,7 +3,7 @@ import { trackFence } from '@recall/core/text'
 import { clip, oneLine } from '../summary/clip.ts'
 import { splitTurns, turnsSection } from './render-archive.ts'
 
-/** Characters of an answer to tell, and of one to look for secrets in: the longest key is shorter. */
+/** Characters of an answer to show. Of `readLength` characters, secrets are looked for: the longest key is shorter. */
 const longestAnswer = 400
 const readLength = 10_000
 
@@ -14,7 +14,7 @@ const tableRow = /^[ \t]*\|.*$/gm
 const headingMarks = /^#{1,6}[ \t]+|^[ \t]*(?:[-*_][ \t]*){3,}$/gm
 
 /**
- * What the assistant said last in an archive, after all its tools, on one line and without code and tables: it mostly
+ * What the assistant said last in an archive, after all its tools, on one line and without code and tables: it usually
  * tells where the session stood. Empty when the assistant said nothing.
  */
 export function lastAnswer(body: string): string {
@@ -37,7 +37,7 @@ function lastSaid(turn: string): string {
 const plain = (text: string): string =>
   oneLine(withoutCode(text).replace(tableRow, '').replace(headingMarks, ''))
 
-/** Without fenced code, also where its end is missing. */
+/** Without fenced code, even if its end is missing. */
 function withoutCode(text: string): string {
   const partOfCode = trackFence()
   return text

@@ -1,10 +1,10 @@
 import { parseInstant } from '@recall/core/text'
 
-/** Clocks of two machines differ; what is from further ahead was dated by one that is wrong. */
+/** Clocks of two machines differ; a date further ahead comes from a wrong clock. */
 const mostAheadMs = 24 * 60 * 60_000
 
 /**
- * A date, ISO 8601, or now where a wrong clock wrote it: it would be the newest of all until that date has come.
+ * A date, ISO 8601, or now if a wrong clock wrote it: it would otherwise be the newest until that date has come.
  *
  * @param now milliseconds
  */

@@ -19,9 +19,12 @@ export interface PlacedPart {
   status: 'created' | 'replaced' | 'unchanged'
   /** Digest of the archive, so that its body need not stay in memory. */
   digest: ArchiveDigest
-  /** Digests of what stood there before: what had to be left, then the version that it repeats or replaced. */
+  /**
+   * Digests of the earlier archives there: those that had to be left, then the version that this part repeats or
+   * replaced.
+   */
   before: ArchiveDigest[]
-  /** Keys of archives that were skipped because they hold what this conversation does not. */
+  /** Keys of archives that were skipped because they have content that this conversation lacks. */
   kept: string[]
 }
 
@@ -93,7 +96,7 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
   }
 }
 
-/** An archive that stands where a part may belong. */
+/** An archive in a place where a part may belong. */
 interface FoundArchive {
   stored: ConversationArchive
   /** Whether the part brings nothing new. */
@@ -134,7 +137,7 @@ const archiveOf = (
   ...(facts.title === undefined ? {} : { title: facts.title }),
 })
 
-/** What stands under an archive's key, or what a clean-up has moved to cold storage from there. */
+/** The value under an archive's key, or what a clean-up has moved from there to cold storage. */
 export const readStored = (
   memory: MemoryManager,
   key: string,
@@ -144,7 +147,7 @@ export const readStored = (
     includeArchived: memory.capabilities.episodic.archive === true,
   })
 
-/** A new archive would hide what lies in cold storage, and the next clean-up would put it in its place. */
+/** A new archive would hide the one in cold storage, and the next clean-up would replace it. */
 async function bringBack(memory: MemoryManager, key: string): Promise<void> {
   try {
     await memory.restore('episodic', key)
@@ -162,12 +165,12 @@ function once<T>(call: () => T): () => T {
 }
 
 /**
- * What is to be done where an archive stands:
+ * What to do about an archive in the place of a part:
  *
  * - `settled`: nothing, it has all of the part
- * - `other`: it has what the part lacks, and stays; the part goes to a later number
+ * - `other`: it has content that the part lacks, and stays; the part goes to a later number
  * - `outdated`: the part replaces it
- * - `to be marked`: it says what the part says, and takes over the facts about the session
+ * - `to be marked`: it says the same as the part, and takes over the facts about the session
  */
 type Verdict = 'settled' | 'other' | 'outdated' | 'to be marked'
 
@@ -187,8 +190,8 @@ const isFinal = (stored: ConversationArchive, { source, part }: PlaceRequest): b
   (stored.source === source || stored.source === 'session') && stored.lastMessage === part.lastMessage
 
 /**
- * Whether the part goes on from what is stored: its last message is at its old position or further on, and nothing that
- * it says would be lost. Ids alone do not tell, as some name only the place of a message.
+ * Whether the part continues what is stored: its last message is at its old position or later, and nothing that the
+ * archive says would be lost. Ids alone are not enough, because some only name the position of a message.
  */
 function isEarlierVersion(stored: ConversationArchive, part: ArchivePart): boolean {
   if (stored.lastMessage === undefined) return false
@@ -197,8 +200,8 @@ function isEarlierVersion(stored: ConversationArchive, part: ArchivePart): boole
 }
 
 /**
- * Whether the last message that is stored has another id now. An id that is made of what was said is another one where
- * more of that counts as a secret than before; then the whole text tells, with what tools put out.
+ * Whether the last stored message has another id now. An id that is derived from the words changes when more of them
+ * count as a secret than before; then the whole text decides, including the outputs of tools.
  */
 const isRenamed = ({ lastMessage = '', body }: ConversationArchive, part: ArchivePart): boolean =>
   lastMessage.startsWith('said-') && part.positionOf(lastMessage) === 0 && part.beginsWith(body)
@@ -207,7 +210,7 @@ const isRenamed = ({ lastMessage = '', body }: ConversationArchive, part: Archiv
 const holdsMore = (stored: ConversationArchive, part: ArchivePart): boolean =>
   stored.messageCount > part.messageCount && part.isIn(stored.body)
 
-/** Whether the part brings nothing new. Where a person changed the words, only the ids can tell. */
+/** Whether the part brings nothing new. If a person changed the words, only the ids can tell. */
 function saysTheSame(stored: ConversationArchive, part: ArchivePart): boolean {
   if (stored.messageCount !== part.messageCount) return false
   if (stored.lastMessage === part.lastMessage) return stored.edited === true || part.isSaidIn(stored.body)
@@ -219,8 +222,8 @@ const attempts = 10
 
 /**
  * @param seen `updatedAt` of the archive to replace; `undefined` when there is none
- * @returns false, with nothing written, when somebody else wrote it since
- * @throws MemoryError CONFLICT instead, when it `isLast` that this is tried
+ * @returns false, with nothing written, when somebody else has written it since
+ * @throws MemoryError CONFLICT instead, on the last attempt (`isLast`)
  */
 async function write(
   memory: MemoryManager,

@@ -12,7 +12,7 @@ const candidates = 20
 
 /**
  * Adds the newest archived session to the window if it is missing there, because the session ended before its summary
- * was written or only a checkpoint of it was saved. Sessions that were consumed do not come back, and those in which
+ * was written or only a checkpoint of it was saved. Sessions that were consumed do not come back, and sessions in which
  * nobody said more than commands never enter.
  *
  * @returns the session's id, or `null` when there was nothing to recover
@@ -55,16 +55,15 @@ export async function recoverWindow(
   return null
 }
 
-/** The parts of a session without times end alike: then the last one comes first. */
+/** The parts of a session without times end at the same time: then the last part comes first. */
 const latestFirst = (a: ConversationArchive, b: ConversationArchive): number =>
   timeOf(b.date) - timeOf(a.date) || (b.part ?? 1) - (a.part ?? 1)
 
 const dayMs = 24 * 60 * 60 * 1000
 
 /**
- * Filters compare dates as texts, which come in the order of the instants only where all are written alike. This lets
- * through what ended since, and of the dates with another offset from UTC, whose texts are up to a day apart from it,
- * a little more.
+ * Filters compare dates as texts, which sort like instants only if all are written alike. This lets through dates since
+ * then and, among dates with another offset from UTC, whose texts may differ by up to a day, a few earlier ones.
  */
 function endedSince(date: string) {
   const textOf = (time: number): string => new Date(time).toISOString()

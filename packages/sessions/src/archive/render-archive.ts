@@ -14,8 +14,8 @@ export const pieceSeparator = '\n\n'
 const headings = { user: '### User', assistant: '### Assistant' } as const
 
 /**
- * The markdown of one archive: `## Summary`, the turns, `## Tags`; ends with a newline. Half a character, which no file
- * of text can hold, is U+FFFD.
+ * The markdown of one archive: `## Summary`, the turns, `## Tags`; ends with a newline. Half a surrogate pair, which no
+ * text file can hold, becomes U+FFFD.
  */
 export function renderArchive(
   summary: Pick<Summary, 'summary' | 'decisions' | 'actionItems'>,
@@ -39,13 +39,13 @@ export function renderArchive(
 /** A line that would read as the beginning of a turn. */
 const turnHeading = /^(?=### (?:User|Assistant)[ \t]*\r?$)/gm
 
-/** Text that somebody said, in which no line reads as the beginning of another one's turn: such a line is escaped. */
+/** Spoken text in which no line reads as the beginning of another turn: such a line is escaped. */
 const escapeTurns = (text: string): string => text.replace(turnHeading, '\\')
 
 /**
- * One message as pieces of markdown, which `pieceSeparator` joins: spoken text word for word but for an escape before
- * what would read as the heading of a turn, tools as short quotes; none when nothing of it is kept. Consecutive messages
- * of the assistant share one heading.
+ * One message as pieces of markdown, which `pieceSeparator` joins: spoken text word for word, except for an escape
+ * before a line that reads as the heading of a turn; tools as short quotes; none when nothing of it is kept.
+ * Consecutive messages of the assistant share one heading.
  */
 export function renderTurn(message: Message, previous: Message['role'] | null): string[] {
   const blocks = message.content.map(renderBlock).filter((block) => block !== '')
@@ -65,18 +65,18 @@ export function summarySection(body: string): string {
   return found.join('\n').trim()
 }
 
-/** What stands between summary and tags in an archive's body. */
+/** The text between the summary and the tags in an archive's body. */
 export function turnsSection(body: string): string {
   const begin = body.search(/(?<=^|\n)### (?:User|Assistant)(?:\n|$)/)
   const end = body.lastIndexOf(`${pieceSeparator}## Tags`)
   return begin === -1 ? '' : body.slice(begin, end === -1 ? undefined : end)
 }
 
-/** The turns in joined pieces: all that one speaker says until the other does. */
+/** The turns in joined pieces: each is all that one speaker says until the other speaks. */
 export const splitTurns = (joined: string): string[] =>
   joined === '' ? [] : joined.split(/\n\n(?=### (?:User|Assistant)(?:\n|$))/)
 
-/** The text without the quotes of what tools put out. */
+/** The text without the quotes of tool outputs. */
 export const withoutOutputs = (text: string): string =>
   text.replace(/\n\n> \[(?:failed )?output\] [^\n]*(?:\n>[^\n]*)*(?=\n\n|\n?$)/g, '')
 
@@ -91,7 +91,7 @@ function renderBlock(block: ContentBlock): string {
       return `> [tool] ${block.name}${target === '' ? '' : `: ${target}`}`
     }
     case 'tool_result': {
-      // Nobody can read colours in a file.
+      // Colours are unreadable in a file.
       const excerpt = clip(block.content.replace(terminalStyles, '').trim(), outputLength)
       if (excerpt === '') return ''
       return quote(`[${block.isError ? 'failed output' : 'output'}] ${excerpt}`)

@@ -1,7 +1,7 @@
 import { redactText } from '@recall/core'
 import { pieceSeparator, splitTurns, turnsSection, withoutOutputs } from './render-archive.ts'
 
-/** Whether a text has all pieces to the letter, between blank lines and in this order. Others may stand between. */
+/** Whether a text contains all pieces exactly, between blank lines and in this order. Others may come in between. */
 export function holdsInOrder(text: string, pieces: readonly string[]): boolean {
   const lines = enclosed(text)
   let at = 0
@@ -17,7 +17,7 @@ export function holdsInOrder(text: string, pieces: readonly string[]): boolean {
 const enclosed = (text: string): string => plain(`${pieceSeparator}${text}${pieceSeparator}`)
 
 /**
- * Whether an archive's body has all that the pieces of its turns say; it may say more. The outputs of tools do not
+ * Whether an archive's body says everything that the pieces of turns say; it may say more. The outputs of tools do not
  * count: they are cut, and may come after the message that they belong to.
  */
 export function saysAll(body: string, pieces: readonly string[]): boolean {
@@ -28,7 +28,7 @@ export function saysAll(body: string, pieces: readonly string[]): boolean {
   )
 }
 
-/** Whether pieces of turns say all that an archive's body says; they may go on. Outputs do not count. */
+/** Whether the pieces of turns say everything that an archive's body says; they may continue. Outputs do not count. */
 export function saysOn(pieces: readonly string[], body: string): boolean {
   const archived = turnsSection(plain(body))
   return (
@@ -47,8 +47,10 @@ export function beginsWithTurns(pieces: readonly string[], body: string): boolea
 
 const joined = (pieces: readonly string[]): string => plain(pieces.join(pieceSeparator))
 
-/** As files hold it, which are UTF-8, and of which git and editors change the line endings. */
+/** The text as files hold it: in UTF-8, with line endings that git and editors may change. */
 const plain = (text: string): string => text.toWellFormed().replaceAll('\r\n', '\n')
 
-/** A memory redacts a body as a whole, and an archive may hold what was no secret when it was written. */
+/**
+ * A memory redacts a body as a whole, and an archive may hold text that did not count as a secret when it was written.
+ */
 const comparable = (text: string): string => withoutOutputs(redactText(text).text)

@@ -4,14 +4,14 @@ import { oneLine } from '../summary/clip.ts'
 import { byAlgorithm } from '../summary/summarize.ts'
 import type { ArchiveDigest } from './place-part.ts'
 
-/** What the window holds of a session; `null` when that is not in it. */
+/** The window's entry for a session; `null` when it is not in the window. */
 export const readEntry = (memory: MemoryManager, sessionId: string): Promise<SessionSummary | null> =>
   memory.read<SessionSummary>('short-term', sessionSummaryKey(sessionId))
 
 /**
  * Date and summary of a session for the window, from its archives in order: the first summary, and the last one if a
- * model wrote it. Without a model, a summary is only what was asked where its part begins: how the session ended, the
- * last answer tells.
+ * model wrote it. Without a model, a summary is only what was asked at the beginning of its part, so the last answer
+ * tells how the session ended.
  */
 export function dateAndSummaryOf(
   archives: readonly ArchiveDigest[],
@@ -44,9 +44,9 @@ export const byDate = (a: SessionSummary, b: SessionSummary): number =>
   timeOf(a.date) - timeOf(b.date) || (a.sessionId < b.sessionId ? -1 : 1)
 
 /**
- * Whether a person changed an entry's summary: it is of as many messages as some of the session's archives, one after
- * the other, and none of these would be summarised so. Of an entry that is older than the archives, they say themselves
- * what its summary was.
+ * Whether a person changed an entry's summary: some consecutive archives of the session have as many messages as the
+ * entry, and none of these runs would be summarised like it. For an entry that is older than the archives, their
+ * `windowSummary` decides.
  */
 export function wasEdited(entry: SessionSummary, archives: readonly ArchiveDigest[]): boolean {
   const told = runsOf(archives).filter((run) => countMessages(run) === entry.messageCount)
@@ -56,21 +56,21 @@ export function wasEdited(entry: SessionSummary, archives: readonly ArchiveDiges
   return known.length > 0 && !known.includes(fingerprintOf(entry))
 }
 
-/** Of an entry's summary, to tell later whether it has changed. */
+/** Fingerprint of an entry's summary, to detect later changes. */
 export const fingerprintOf = ({ summary }: SessionSummary): string => fingerprint(summary.trim())
 
 const countMessages = (archives: readonly ArchiveDigest[]): number =>
   archives.reduce((sum, { messageCount }) => sum + messageCount, 0)
 
-/** All series of one or more that stand one after the other. */
+/** All runs of one or more consecutive items. */
 const runsOf = <T>(all: readonly T[]): T[][] =>
   all.flatMap((_, from) => all.slice(from).map((_, more) => all.slice(from, from + more + 1)))
 
-/** Whether `a` comes from a later reading. Both may have the same end: then the one with more messages has read on. */
+/** Whether `a` comes from a later reading. If both end at the same time, the one with more messages is later. */
 export const isOfLaterReading = (a: SessionSummary, b: SessionSummary): boolean =>
   timeOf(a.date) > timeOf(b.date) || (timeOf(a.date) === timeOf(b.date) && a.messageCount > b.messageCount)
 
-/** Compares neither `archive`, to which a store may add the name of its file, nor `project`. */
+/** Ignores `archive`, to which a store may add the name of its file, and `project`. */
 export function sameEntry(a: SessionSummary, b: SessionSummary): boolean {
   return (
     timeOf(a.date) === timeOf(b.date) &&

@@ -55,7 +55,8 @@ export async function addToWindow(
     type: sessionSummaryType,
     ttl: Number.POSITIVE_INFINITY,
   })
-  // Others may have added sessions since it was read. Whoever writes last sees them all, and so leaves no more.
+  // Others may have added sessions since it was read. The last writer sees them all, and so leaves no more than
+  // allowed.
   const now = await readWindow(memory)
   const survivors = idsOf(now.slice(-maxEntries))
   await removeExcept(memory, now, survivors)

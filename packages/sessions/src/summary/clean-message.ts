@@ -22,8 +22,8 @@ export interface MessageCleaner {
 }
 
 /**
- * Must run before anything else sees a message. Apart from that, text of a person or the agent is kept word for
- * word; thinking is dropped; tool inputs and outputs are cut.
+ * Must run before anything else sees a message. Otherwise, text of a person or the agent is kept word for word;
+ * thinking is dropped; tool inputs and outputs are cut.
  */
 export function createMessageCleaner(): MessageCleaner {
   const redactions: Record<string, number> = {}
@@ -42,7 +42,7 @@ export function createMessageCleaner(): MessageCleaner {
     if (Array.isArray(input)) return input.map((item) => cut(item, depth + 1))
     return Object.fromEntries(Object.entries(input).map(([key, member]) => [key, cut(member, depth + 1)]))
   }
-  /** As a whole: that a value is a password may stand only in the name of its member. */
+  /** As a whole: only the name of a member may show that its value is a password. */
   const cleanInput = (input: JsonValue): JsonValue => counted(redactJson(cut(input))).value
 
   const cleanBlock = (block: ContentBlock): ContentBlock[] => {

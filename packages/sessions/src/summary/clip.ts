@@ -12,14 +12,14 @@ export function clip(text: string, length: number): string {
   return `${beginningOf(text, end).trimEnd()}…`
 }
 
-/** At most `length` characters of a text, of which what was left out stood in the middle: two thirds of its beginning. */
+/** At most `length` characters of a text, cut in the middle: two thirds of them from its beginning. */
 export function clipMiddle(text: string, length: number): string {
   if (text.length <= length) return text
   const beginning = clip(text, Math.ceil((length * 2) / 3))
   const end = text.slice(text.length - Math.max(0, length - beginning.length - 1))
   const space = end.indexOf(' ')
   const words = space >= 0 && space < end.length * 0.2 ? end.slice(space + 1) : end
-  // What is left of a character that was cut in two, or of its marks.
+  // The rest of a character that was cut in two, or of its marks.
   return `${beginning} ${words.replace(/^[\uDC00-\uDFFF\p{M}\u200d]+/u, '')}`.trimEnd()
 }
 

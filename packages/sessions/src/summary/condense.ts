@@ -15,16 +15,16 @@ const clipped = { user: 600, assistant: 350 } as const
 const gap = '[…]'
 
 /**
- * A conversation in at most `length` characters: its beginning and end, then as many of the person's turns as fit
- * (the latest first), then the assistant's. The chosen turns stay in order; `[…]` marks gaps. Of long turns the
- * beginning and the end are kept, the more of them the more room the others leave.
+ * A conversation in at most `length` characters: its beginning and end, then as many of the person's turns as fit (the
+ * latest first), then the assistant's. The chosen turns stay in order; `[…]` marks gaps. Of long turns, the beginning
+ * and the end are kept: the more room the others leave, the more of them.
  */
 export function condense(turns: readonly SpokenTurn[], length = condensedLength): string {
   const texts = turns.map(({ text }) => oneLine(text))
   const lengthOf = (index: number): number => texts[index]?.length ?? 0
   const least = turns.map(({ role }, index) => Math.min(lengthOf(index), clipped[role]))
   const labelOf = (index: number): string => labels[turns[index]?.role ?? 'user']
-  // Every chosen line may need a gap behind it, and two line breaks.
+  // Every chosen line may need a gap after it, and two line breaks.
   const costOf = (index: number): number => labelOf(index).length + (least[index] ?? 0) + gap.length + 2
   const chosen = new Set<number>()
   let room = length
@@ -53,7 +53,7 @@ export function condense(turns: readonly SpokenTurn[], length = condensedLength)
   return parts.join('\n')
 }
 
-/** Gives room to turns that could use some, each the same but for what it does not need. */
+/** Shares the room evenly among turns that can use it; what one does not need goes to the others. */
 function shareOut(
   room: number,
   turns: readonly { index: number; least: number; most: number }[],

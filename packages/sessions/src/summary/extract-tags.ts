@@ -14,12 +14,12 @@ const tagLimits = { decisions: 5, actionItems: 5, files: 10 } as const
 
 const decision = /\b(?:decided to|let['’]?s use|chose to|settled on|agreed to|going with)\b/i
 const actionItem = /\b(?:todo:|action item:|need to|needs to|follow[- ]up)/i
-/** Tells of needs, and is none: `here is what you need to know`. */
+/** Mentions a need but states none: `here is what you need to know`. */
 const aboutNeeds = /\bwhat (?:[\w']+ )?needs? to\b/i
 /** The assistant announces its own next step, which is not an action item … */
 const ownNextStep =
   /^(?:now,? |then,? |next,? |first,? )?let me\b|^(?:now|also|still|then|next|so),? need to\b|\b(?:I|I['’]ll|we)(?: (?:also|first|still|will|now))* need to\b/i
-/** … unless other people or a later time have a part in it: then it is left to be done when the session ends. */
+/** … unless other people or a later time are involved: then it remains to be done when the session ends. */
 const withOthers =
   /\b(?:todo|action item):|\bwe(?: [\w']+){0,3} follow[- ]up\b|\bfollow[- ]up with\b|\breach out to\b|\b(?:with|to|from) the (?:[\w-]+ ){0,2}team\b/i
 const weekday = '(?:mon|tues|wednes|thurs|fri|satur|sun)day'
@@ -36,9 +36,12 @@ const laterOn = new RegExp(
 const longestItem = 200
 
 const pathKey = /^(?:file_?)?(?:path|name|file)s?$|_path$|^paths$|^files$/i
-/** Its first dot or slash, and its last letter, can each stand in one place only: to try others would not be linear. */
+/** Its first dot or slash, and its last letter, can each be in one place only: trying others would not be linear. */
 const barePath = /^~?[\w@+-]*[./][\w@./+-]*\w[./]*$/
-/** Members that hold what is written, looked for or asked: a word with a dot there, as `this.cache`, is no file. */
+/**
+ * Members that hold text that is written, searched for or asked: a word with a dot there, as `this.cache`, is not a
+ * file.
+ */
 const wordsKey =
   /^(?:old|new)_?(?:str|string|text)$|^(?:content|description|pattern|prompt|query|regex|skill|subject|text)$/i
 const version = /^v?[\d.]+$/
@@ -134,6 +137,6 @@ function relativeTo(project: string | undefined, path: string): string {
   return isBelow ? path.slice(project.length + 1) : path
 }
 
-/** Programs on Windows name a drive by either case, and divide folders with either slash. */
+/** Programs on Windows spell drive letters in either case, and separate folders with either slash. */
 const spelled = (path: string): string =>
   /^[a-z]:/i.test(path) ? path.slice(0, 1).toUpperCase() + path.slice(1).replaceAll('\\', '/') : path

@@ -11,7 +11,7 @@ const longestText = 20_000
 /** The text that replaced a secret. */
 const placeholder = /\[redacted:[a-z0-9-]+\]/g
 
-/** Adds up the weights of words, to name those that a conversation is about. */
+/** Adds up the weights of words to find those that a conversation is about. */
 export interface KeywordCounter {
   add(text: string, weight: number): void
   /**

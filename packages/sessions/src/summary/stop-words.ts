@@ -74,7 +74,7 @@ tutto voglio vorrei vuoi
 하지만 한번 합니까 합니다 항상 해야 해요 해주세요 했습니다 확인 확인해 확인해야`.split(/\s+/),
 )
 
-/** Japanese particles and endings: what stands for a subject is rarely so short without another script in it. */
+/** Japanese particles and endings: a word for a subject is rarely this short without another script in it. */
 const shortHiragana = /^\p{Script=Hiragana}{1,3}$/u
 
 /** Whether a word in lower case says nothing about a subject, in any of the languages known here. */

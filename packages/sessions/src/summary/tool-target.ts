@@ -1,7 +1,7 @@
 import type { JsonValue } from '@recall/core'
 import { clip, oneLine } from './clip.ts'
 
-/** Members of a tool's input that show what it was used on, the best first. */
+/** Members of a tool's input that show what it was used on, the most telling first. */
 const telling = [
   'file_path',
   'path',
