@@ -5,11 +5,11 @@ import { atLeastOne } from './at-least-one.ts'
 import { unlessAborted } from './unless-aborted.ts'
 
 /**
- * Caches vectors by a hash of text and mode, so that no text is embedded twice while it is cached, even by concurrent
- * calls. An answer that is not one vector for each text is refused, as by `embedTexts`, and not cached.
+ * Caches vectors by a hash of text and mode, so that no cached text is embedded twice, even by concurrent calls. An
+ * answer that is not one vector for each text is refused, as by `embedTexts`, and not cached.
  *
  * @param max vectors to keep; one of 384 dimensions takes 1.5 KB
- * @throws MemoryError INVALID_INPUT, from this call, when `max` is no whole number of at least 1
+ * @throws MemoryError INVALID_INPUT, from this call, when `max` is not a whole number of at least 1
  */
 export function cachedEmbedder(embedder: Embedder, { max = 10_000 }: { max?: number } = {}): Embedder {
   const { model, dimensions, unrelated, scripts, maxTokens, maxBatch } = embedder
@@ -40,7 +40,7 @@ export function cachedEmbedder(embedder: Embedder, { max = 10_000 }: { max?: num
         })
         await answer
       }
-      // Copies: what a caller does to its vectors must not change those that are kept.
+      // Copies, so that a caller's changes to its vectors do not affect the cached ones.
       const vectors: (Float32Array | undefined)[] = await unlessAborted(
         Promise.all(
           keys.map((key) =>
@@ -52,8 +52,8 @@ export function cachedEmbedder(embedder: Embedder, { max = 10_000 }: { max?: num
         ),
         options?.signal,
       )
-      // Embed what is still missing: texts of another call that failed or was aborted, and those evicted because a
-      // call has more texts than the cache holds.
+      // Embed texts that are still missing: those of another call that failed or was aborted, and those evicted because
+      // a call has more texts than the cache holds.
       const lacking = keys.flatMap((_, i) => (vectors[i] === undefined ? [i] : []))
       if (lacking.length > 0) {
         const some = lacking.map((i) => texts[i] as string)

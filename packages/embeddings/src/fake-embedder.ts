@@ -31,7 +31,7 @@ function wordVector(text: string, dimensions: number): Float32Array {
   return length === 0 ? sum : sum.map((value) => value / length)
 }
 
-/** 32-bit FNV-1a; never 0, which xorshift could not leave. */
+/** 32-bit FNV-1a; never 0, where xorshift would stay. */
 function hash(text: string): number {
   let state = 0x811c9dc5
   for (let i = 0; i < text.length; i++) state = Math.imul(state ^ text.charCodeAt(i), 0x01000193)

@@ -383,7 +383,7 @@ it.each([
   [{ dimensions: undefined }, /^options.dimensions: must be the length of the model's vectors/],
   [{ dimensions: 1.5 }, /^options.dimensions: must be the length/],
   [{ dimensions: 0 }, /^options.dimensions: must be the length/],
-  [{ scripts: ['Klingon'] }, /^options.scripts.0: must be Unicode's name of a script/],
+  [{ scripts: ['Klingon'] }, /^options.scripts.0: must be the Unicode name of a script/],
   [{ timeout: 20 }, /^options: Unrecognized key: "timeout"$/],
   [
     { prefixes: { qery: 'q: ', documents: 'd: ' } },

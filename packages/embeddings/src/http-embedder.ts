@@ -24,7 +24,7 @@ export interface HttpEmbedderOptions {
   prefixes?: { query?: string | undefined; document?: string | undefined } | undefined
   /** The scripts that the model knows, for example `['Latin']` (see `Embedder.scripts`). Default: all. */
   scripts?: readonly string[] | undefined
-  /** Most texts in one request, default 64: fewer where the server turns out to take fewer. */
+  /** Most texts in one request, default 64; fewer if the server turns out to take fewer. */
   maxBatch?: number | undefined
   /** Timeout of one request in milliseconds; `Infinity` for none. Default 30,000. */
   timeoutMs?: number | undefined
@@ -44,7 +44,7 @@ export interface HttpEmbedderOptions {
  * @throws MemoryError INVALID_INPUT, from this call, when an option is missing, wrong or unknown, or the `url` holds
  * credentials; from `embed`: UNAUTHENTICATED, RATE_LIMITED, TIMEOUT, or UNAVAILABLE, also for an answer that is not one
  * vector of the right length for each text, and with `details.refusesText` for a text that the server refuses (400, 413
- * or 422) where it takes another one
+ * or 422) although it takes another one
  */
 export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
   checkOptions(options)
@@ -65,8 +65,8 @@ export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
 }
 
 /**
- * Of OpenAI's interface some servers take ten texts at once, or so many tokens, and say in their own ways that it were
- * too many: what is refused goes in halves, and once that helped no more are sent at once.
+ * Some servers with OpenAI's interface take only ten texts at once, or a number of tokens, and report an excess in
+ * their own ways. So a refused batch is split in halves, and once that has helped, no larger ones are sent.
  */
 async function embedInBatches(
   texts: string[],
@@ -91,9 +91,9 @@ async function embedInBatches(
 
 /**
  * The error for a text that is refused alone. A server that is asked for the wrong model refuses every text in the same
- * way, so the text is to blame only where the server takes another one.
+ * way, so the text is to blame only if the server takes another one.
  *
- * @throws MemoryError of a server that does not
+ * @throws the MemoryError of a server that does not
  */
 async function refusalOfText(
   { message, code, details }: MemoryError,
@@ -110,7 +110,7 @@ const mayBeTooMuch = (error: unknown): error is MemoryError =>
 
 const aModel = 'must be the name of the model on the server'
 const aLength = "must be the length of the model's vectors, a whole number above 0"
-const aScript = "must be Unicode's name of a script, like Latin or Cyrillic"
+const aScript = 'must be the Unicode name of a script, like Latin or Cyrillic'
 const isScript = (name: string): boolean => {
   try {
     return /^\w+$/.test(name) && new RegExp(`\\p{Script=${name}}`, 'u') !== undefined
@@ -118,8 +118,8 @@ const isScript = (name: string): boolean => {
     return false
   }
 }
-const aKey = 'must be a key that a header can hold: plain letters, digits and signs, on one line'
-/** Tried here, because who sends it gets the platform's error, which prints an invalid key. */
+const aKey = 'must be a key that fits into a header: plain letters, digits and signs, on one line'
+/** Tried here, because otherwise the platform's own error would print an invalid key. */
 const isKey = (key: string): boolean => {
   try {
     return new Headers({ authorization: authorization(key) }) !== undefined
@@ -127,11 +127,11 @@ const isKey = (key: string): boolean => {
     return false
   }
 }
-/** Unlike `z.number()` it takes `Infinity`. */
+/** Unlike `z.number()`, it accepts `Infinity`. */
 const notNegative = z.optional(
   z.custom<number>((given) => typeof given === 'number' && given >= 0, 'must be a number, 0 or more'),
 )
-/** What is more than data is checked where it is used. */
+/** Values that are not plain data are checked where they are used. */
 const whatever = z.optional(z.unknown())
 
 const optionsSchema = z.strictObject({
@@ -193,7 +193,7 @@ async function request(
         ...(apiKey ? { authorization: authorization(apiKey) } : {}),
       },
       body: JSON.stringify({ model, input: batch, encoding_format: 'float' }),
-      // The texts must not be sent to wherever an answer redirects.
+      // The texts must not be sent to the target of a redirect.
       redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     })
@@ -218,7 +218,7 @@ async function request(
   return vectorsOf(jsonOf(text), batch.length, options)
 }
 
-/** The error of `JSON.parse` is no cause: it repeats the answer, in which there may be texts. */
+/** The error of `JSON.parse` is not kept as the cause: it repeats the answer, which may contain texts. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -227,7 +227,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Far more than the vectors of a batch have, also where servers spell them with many digits. */
+/** Far more than the vectors of a batch take, even if a server writes them with many digits. */
 const mostBytes = 256 * 1024 * 1024
 
 /** Only the members in use: servers differ in the others. */
@@ -263,9 +263,9 @@ function unitVector(values: readonly number[]): Float32Array {
   return Float32Array.from(values, (value) => value / length)
 }
 
-/** The error for a refused request. It leaves out the body, where servers repeat what they were sent. */
+/** The error for a refused request. It leaves out the body, in which servers repeat what they were sent. */
 async function refusal(response: Response, { url }: HttpEmbedderOptions): Promise<Error> {
-  // The status has told what is wrong, also where the rest of the answer is lost.
+  // The status says what is wrong, even if the rest of the answer is lost.
   await response.body?.cancel().catch(() => undefined)
   const message = `the embedding server at ${withoutQuery(url)} answered ${response.status}`
   if (response.status === 401 || response.status === 403) {
@@ -310,7 +310,7 @@ function endpointOf(url: string): string {
   }
   if (parsed.username !== '' || parsed.password !== '') {
     throw new MemoryError(
-      'the url of the embedding server holds credentials: they go into a key of their own',
+      'the url of the embedding server holds credentials: put them into apiKey',
       MemoryErrorCode.INVALID_INPUT,
     )
   }
@@ -331,7 +331,7 @@ const unavailable = (message: string, cause?: unknown): MemoryError =>
 
 const doubling = (attempt: number): number => 250 * 2 ** (attempt - 1) * (1 + Math.random())
 
-/** Ends early for who has given up. */
+/** Ends early if the caller has given up. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, ms)

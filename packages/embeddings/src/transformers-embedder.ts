@@ -11,7 +11,7 @@ export interface TransformersOptions {
   /** Names the vector space: different models need different names. */
   model: string
   dimensions: number
-  /** As the model's card says. Default `mean`. */
+  /** According to the model's card. Default `mean`. */
   pooling?: 'cls' | 'mean' | undefined
   prefixes?: { query?: string | undefined; document?: string | undefined } | undefined
   /** Texts in one call of the pipeline. Default 16. */

@@ -1,5 +1,5 @@
 /**
- * Settles like the promise, or rejects with the signal's reason as soon as that is aborted. Removes its listener
+ * Settles like the promise, or rejects with the signal's reason as soon as it is aborted. Removes its listener
  * afterwards, because the signal may live long.
  */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

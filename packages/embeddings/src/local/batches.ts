@@ -1,23 +1,23 @@
 /**
- * Most texts, and most tokens including padding, in one run of the model. More would be hardly faster, take more memory,
- * and keep whoever waits for the run to end, such as a signal, for seconds.
+ * Most texts, and most tokens including padding, in one run of the model. More would hardly be faster, take more
+ * memory, and make everything that waits for the end of the run, such as a signal, wait for seconds.
  */
 const mostRows = 16
 const mostTokens = 1024
 
-/** What starting a run costs, in tokens: about the same with both runtimes. */
+/** The cost of starting a run, in tokens: about the same with both runtimes. */
 const runCost = 16
 
 /**
  * Groups texts of similar length, so that the model computes as little as possible: a text is padded to the longest of
- * its batch, unless a run of its own costs less than the padding.
+ * its batch, unless a separate run costs less than the padding.
  *
  * @param lengths tokens of each text
  * @returns batches of indices into `lengths`, shortest texts first
  */
 export function batchByLength(lengths: readonly number[]): number[][] {
   const order = lengths.map((_, i) => i).sort((a, b) => (lengths[a] as number) - (lengths[b] as number))
-  /** The least cost of the first texts, by their number, and how many of them the last batch then holds. */
+  /** The least cost of the first `n` texts, and how many of them the last batch then holds. */
   const best = [{ cost: 0, rows: 0 }]
   for (let end = 1; end <= order.length; end++) {
     const longest = lengths[order[end - 1] as number] as number

@@ -12,11 +12,12 @@ export interface LocalEmbedderOptions {
   /** Default: bge-small-en-v1.5 with 8-bit weights, from `@recall/model-bge-small-en`. */
   model?: ModelFiles | undefined
   /**
-   * Default: onnxruntime-node when it is installed, else the WebAssembly build, which always works, and which a worker
-   * thread, and Bun, take in a process without `ORT_DISABLE_TELEMETRY=1`: there the other cannot be kept from reporting.
+   * Default: onnxruntime-node when it is installed, otherwise the WebAssembly build, which always works. Worker threads
+   * and Bun use the WebAssembly build too, unless the process has `ORT_DISABLE_TELEMETRY=1`: there, the other one
+   * cannot be kept from reporting.
    */
   runtime?: Runtime | undefined
-  /** Threads of the native runtime. Default: what it chooses. */
+  /** Threads of the native runtime. Default: its own choice. */
   threads?: number | undefined
 }
 
@@ -66,7 +67,7 @@ export function localEmbedder(options: LocalEmbedderOptions = {}): LocalEmbedder
     },
 
     embed(texts, mode, { signal } = {}) {
-      // One run at a time: two at once would take twice the memory, and be no faster.
+      // One run at a time: two at once would take twice the memory and not be faster.
       const answer = queue.then(async () => {
         signal?.throwIfAborted()
         if (texts.length === 0) return []
@@ -141,7 +142,7 @@ async function embedAll(
   const tokens = texts.map(tokenize)
   const vectors = new Array<Float32Array>(texts.length)
   for (const batch of batchByLength(tokens.map(({ length }) => length))) {
-    // The WebAssembly runtime computes in this thread: between two runs, timers and signals get their turn.
+    // The WebAssembly runtime computes in this thread: between runs, timers and signals get a turn.
     await setImmediate()
     signal?.throwIfAborted()
     const length = Math.max(...batch.map((i) => (tokens[i] as number[]).length))
@@ -163,7 +164,7 @@ async function embedAll(
   return vectors
 }
 
-/** Pools the states of a text's tokens, without the padding, to one unit vector. */
+/** Pools the states of a text's tokens, without the padding, into one unit vector. */
 function pool(states: Float32Array, tokens: number, { pooling, dimensions }: ModelFiles): Float32Array {
   const vector = states.slice(0, dimensions)
   if (pooling === 'mean') {

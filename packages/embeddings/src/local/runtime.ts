@@ -37,9 +37,9 @@ interface OnnxSession {
 }
 
 /**
- * @param runtime default: `native` when onnxruntime-node is installed and can be kept from reporting, else `wasm`
+ * @param runtime default: `native` when onnxruntime-node is installed and can be kept from reporting, otherwise `wasm`
  * @param threads for the native runtime
- * @throws MemoryError UNAVAILABLE when the runtime that was asked for is not there, would report, or refuses the model
+ * @throws MemoryError UNAVAILABLE when the requested runtime is missing, would report, or refuses the model
  */
 export async function openSession(
   model: Uint8Array,

@@ -1,4 +1,4 @@
-// The build reads this file before any package is built: it can import none of them.
+// The build reads this file before any package is built, so it cannot import one.
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
@@ -10,10 +10,10 @@ export const wasmFiles = {
   binary: 'ort-wasm-simd-threaded.wasm',
 } as const
 
-/** The binary as the build packs it: unpacking takes 35 ms, and saves 11 MB on disk. */
+/** The binary as packed by the build: unpacking takes 35 ms, and it saves 11 MB on disk. */
 export const packedBinary = `${wasmFiles.binary}.br`
 
-/** The build puts the files beside this one; in the repository they are where the package manager put them. */
+/** The build puts the files next to this one; in the repository they are where the package manager put them. */
 export function wasmFolder(): URL {
   const placed = new URL('./onnxruntime/', import.meta.url)
   if (existsSync(placed)) return placed

@@ -11,8 +11,7 @@ import type { Answer, Close, GiveUp, Question } from './worker.ts'
  * starts with the first call and does not keep the process alive. Close it before `process.exit`, which would stop the
  * thread in the middle of its work, and the native runtime then ends the process with SIGABRT.
  *
- * @throws MemoryError from `embed` like `localEmbedder`; UNAVAILABLE when the thread died, and the next call starts
- * another
+ * @throws MemoryError from `embed` like `localEmbedder`; UNAVAILABLE when the thread died; the next call starts another
  */
 export function workerEmbedder(options: { runtime?: Runtime; threads?: number } = {}): Embedder {
   let thread: Thread | undefined
@@ -67,7 +66,7 @@ export function workerEmbedder(options: { runtime?: Runtime; threads?: number } 
     try {
       return await unlessAborted(answer, signal)
     } catch (error) {
-      // Else what was asked by those who are gone would keep the next ones waiting.
+      // Otherwise the requests of callers that gave up would keep later ones waiting.
       if (signal?.aborted) worker.postMessage({ givenUp: id } satisfies GiveUp)
       throw error
     }
@@ -92,7 +91,7 @@ export function workerEmbedder(options: { runtime?: Runtime; threads?: number } 
       const { worker, ended, waiting } = thread
       for (const { reject } of waiting.values()) reject(closedError())
       waiting.clear()
-      // It ends by itself: a thread that is stopped while native code runs in it takes the process down.
+      // It ends by itself: stopping a thread while native code runs in it crashes the process.
       worker.ref()
       worker.postMessage('close' satisfies Close)
       await ended
@@ -103,7 +102,7 @@ export function workerEmbedder(options: { runtime?: Runtime; threads?: number } 
 interface Thread {
   worker: Worker
   ended: Promise<void>
-  /** Pending calls by the id of their question. */
+  /** Pending calls by the id of their request. */
   waiting: Map<number, { resolve(vectors: Float32Array[]): void; reject(error: unknown): void }>
 }
 

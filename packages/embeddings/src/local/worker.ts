@@ -8,7 +8,7 @@ export interface Question {
   mode: 'document' | 'query'
 }
 
-/** Ends the work on a question whose answer nobody awaits any more. */
+/** Ends the work on a request whose answer nobody awaits any more. */
 export interface GiveUp {
   givenUp: number
 }
