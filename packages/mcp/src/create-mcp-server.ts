@@ -9,8 +9,7 @@ import { addSearch } from './tools/memory-search.ts'
 import { addSessionContext } from './tools/session-context.ts'
 
 /**
- * Creates an MCP server over a memory. It is cheap: every HTTP request gets a server of its own, all over the same
- * memory.
+ * Creates an MCP server over a memory. It is cheap: every HTTP request gets its own server, all over the same memory.
  */
 export function createMcpServer(options: McpOptions): McpServer {
   const { hub, version = '0.0.0' } = options

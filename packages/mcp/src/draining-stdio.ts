@@ -15,7 +15,7 @@ import { createLineReader, longestLine } from './long-lines.ts'
 import { refusalOf } from './malformed-lines.ts'
 
 /**
- * Longest wait, in milliseconds, for calls under way after the input has ended: the host is gone, or will not wait
+ * Longest wait, in milliseconds, for calls under way after the input has ended: the host is gone, or will not wait any
  * longer.
  */
 const mostWaitMs = 10_000
@@ -31,8 +31,8 @@ interface UnderWay {
 
 /**
  * A transport over standard input and output whose input ends only when every request has been answered, or after
- * `mostWaitMs`: a host that writes its requests and closes the pipe still gets its answers. A line that is too long,
- * or no message, is refused, and the connection goes on.
+ * `mostWaitMs`: a host that writes its requests and closes the pipe still gets its answers. A line that is too long, or
+ * not a message, is refused, and the connection stays open.
  */
 export function createDrainingStdio(
   stdin: Readable,
@@ -40,7 +40,7 @@ export function createDrainingStdio(
 ): { transport: Transport; ended: Promise<void> } {
   const underWay = createUnderWay()
   const refuse = (id: RequestId | null, error: { code: number; message: string }): void => {
-    // JSON-RPC wants `null` where the id cannot be told, which the type of the SDK does not know.
+    // JSON-RPC requires `null` when the id is unknown, which the SDK's type does not allow.
     const refusal = { jsonrpc: '2.0', id, error } as JSONRPCMessage
     transport.send(refusal).catch((failure) => transport.onerror?.(failure))
   }
@@ -59,7 +59,7 @@ export function createDrainingStdio(
     },
     flush(done) {
       void (async () => {
-        // The last lines may have been read but not handed on yet.
+        // The last lines may have been read but not passed on yet.
         do await turn()
         while (input.readableLength > 0 && !input.destroyed)
         await underWay.done()
@@ -72,7 +72,7 @@ export function createDrainingStdio(
   stdin.once('close', () => void (input.destroyed || input.end()))
 
   const wire = new StdioServerTransport(input as unknown as typeof process.stdin, stdout, {
-    // Never reached: the lines are measured before.
+    // Never reached: the lines are measured earlier.
     maxBufferSize: 2 * longestLine,
   })
   const transport: Transport = {
@@ -84,7 +84,7 @@ export function createDrainingStdio(
       wire.onerror = (error) => transport.onerror?.(error)
       wire.onclose = () => {
         underWay.clear()
-        // Nobody reads any more: what is left would keep the process waiting for it, and its host for the process.
+        // Nobody reads any more: unread input would keep the process alive, and the host waiting for it.
         input.destroy()
         stdin.destroy()
         transport.onclose?.()

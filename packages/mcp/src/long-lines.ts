@@ -1,16 +1,16 @@
 import type { RequestId } from '@modelcontextprotocol/server'
 
-/** Longest message in bytes, with the end of its line. */
+/** Longest message in bytes, including its line end. */
 export const longestLine = 10 * 1024 * 1024
 
 const newline = '\n'
-/** Of each end of a line, more than an id and what stands around it. */
+/** Bytes kept of each end of a long line: more than an id and the text around it. */
 const endSize = 256
 
 /**
- * Divides a stream into lines, without those that are too long, which would end the connection.
+ * Splits a stream into lines, leaving out those that are too long, which would end the connection.
  *
- * @param onTooLong is given the id of the request in such a line, where it can be told
+ * @param onTooLong gets the id of the request in such a line, if it can be found
  * @returns a function from each chunk to the lines that end in it
  */
 export function createLineReader(

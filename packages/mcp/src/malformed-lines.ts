@@ -1,6 +1,6 @@
 import { ProtocolErrorCode, parseJSONRPCMessage } from '@modelcontextprotocol/server'
 
-/** What is answered to a line that is no message; `null` for a message, and where nothing is owed. */
+/** The answer to a line that is not a message; `null` for a message, and when no answer is due. */
 export function refusalOf(line: string): { code: number; message: string } | null {
   if (line.trim() === '') return null
   let value: unknown
@@ -11,7 +11,10 @@ export function refusalOf(line: string): { code: number; message: string } | nul
   }
   return isMessage(value) || isAnswer(value)
     ? null
-    : { code: ProtocolErrorCode.InvalidRequest, message: 'Invalid Request: the line is no JSON-RPC message' }
+    : {
+        code: ProtocolErrorCode.InvalidRequest,
+        message: 'Invalid Request: the line is not a JSON-RPC message',
+      }
 }
 
 function isMessage(value: unknown): boolean {
@@ -23,7 +26,7 @@ function isMessage(value: unknown): boolean {
   }
 }
 
-/** Two that answer each other's broken answers never end. */
+/** Two sides that answer each other's broken answers would never stop. */
 const isAnswer = (value: unknown): boolean =>
   typeof value === 'object' &&
   value !== null &&

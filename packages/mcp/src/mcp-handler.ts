@@ -11,12 +11,12 @@ export interface McpHandlerOptions {
   /**
    * Chooses the memory that a request sees. Called for each request, after the caller has been authenticated.
    *
-   * @param principal what was given to `fetch`
+   * @param principal the principal that was passed to `fetch`
    */
   optionsFor(principal: unknown): McpOptions | Promise<McpOptions>
   /** Accepted host names of requests. Default: those of this machine. */
   allowedHosts?: readonly string[]
-  /** Accepted host names of the pages that send requests; a request without an `Origin` comes from no page. */
+  /** Accepted host names of the pages that send requests; a request without an `Origin` does not come from a page. */
   allowedOrigins?: readonly string[]
 }
 

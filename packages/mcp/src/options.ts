@@ -23,7 +23,7 @@ export interface SharedMemories {
     similar: readonly { short_id: string; relation: string; similarity: number | null }[]
     warnings?: readonly string[]
   }>
-  /** Says that a memory was of use. */
+  /** Records that a memory was useful. */
   cite(id: string): Promise<unknown>
 }
 
@@ -31,7 +31,10 @@ export interface McpOptions {
   memory: MemoryManager
   /** A hub adds tools to search it, to save and to cite. */
   hub?: SharedMemories
-  /** Removes a memory for good, and with a session's archive all that is kept of it. Default: `memory.delete`. */
+  /**
+   * Removes a memory for good; for a session's archive, also everything else kept of that session. Default:
+   * `memory.delete`.
+   */
   forget?(scope: MemoryScope, key: string): Promise<void>
   /** What a search of a scope could not look at, and why, such as files that cannot be read. Default: nothing. */
   notSearched?(scope: MemoryScope): readonly string[] | Promise<readonly string[]>

@@ -12,7 +12,7 @@ it('says of a key that is taken only what the tool can do about it', async () =>
       isError: true,
       content: [
         {
-          text: "'fact:pool' is kept already: choose another key, or set replace to true to overwrite it. Change the arguments and call the tool again.",
+          text: "'fact:pool' already exists: choose another key, or set replace to true to overwrite it. Change the arguments and call the tool again.",
         },
       ],
     },

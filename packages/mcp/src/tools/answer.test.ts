@@ -9,7 +9,7 @@ it.each([
   [MemoryErrorCode.RATE_LIMITED, 'Go on without it, and try later if it still matters.'],
   [MemoryErrorCode.UNAUTHENTICATED, 'The key for the hub is not valid: tell the user.'],
   [MemoryErrorCode.FORBIDDEN, 'This is not allowed: tell the user.'],
-  [MemoryErrorCode.CORRUPTION, 'Nobody but a person can mend that: tell the user, and go on without it.'],
+  [MemoryErrorCode.CORRUPTION, 'Only a person can fix that: tell the user, and go on without it.'],
   [MemoryErrorCode.NOT_SUPPORTED, 'This memory cannot do that here: tell the user, and go on without it.'],
   [MemoryErrorCode.UNAVAILABLE, 'Try again, or go on without memory.'],
 ])('says what to do next where a call fails with %s', async (code, remedy) => {

@@ -9,7 +9,7 @@ export const answer = (structuredContent: Structure): CallToolResult => ({
   structuredContent,
 })
 
-/** A text out of memory in a structure. */
+/** A text from memory in a structure. */
 export class Recalled {
   readonly text: string
   readonly source: string
@@ -25,7 +25,7 @@ export class Recalled {
   }
 }
 
-/** A structure of a result in which texts out of memory may stand for texts. */
+/** The structure of a result, in which `Recalled` may replace any text. */
 export type Recalling<T> = T extends string
   ? T | Recalled
   : T extends object
@@ -33,8 +33,8 @@ export type Recalling<T> = T extends string
     : T
 
 /**
- * A result that holds texts out of memory: each is fenced in the structure, and the JSON text as a whole, so that an
- * agent reads no mark within another.
+ * A result with texts from memory. Each is fenced in the structure, and the JSON text is fenced as a whole, so that an
+ * agent never reads one mark within another.
  */
 export const answerFrom = (source: string, structure: Structure): CallToolResult => ({
   content: [{ type: 'text', text: fenceRecalled(JSON.stringify(structure), source) }],
@@ -48,7 +48,7 @@ function fenced(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fenced(member)]))
 }
 
-/** What an agent is told of secrets in what it gave, by kind. */
+/** Notices to an agent about secrets in its input, by kind. */
 export const secretsReplaced = (counts: RedactionCounts, before: string): string[] =>
   Object.keys(counts).map((kind) => `a secret was replaced before anything was ${before}: ${kind}`)
 
@@ -57,7 +57,7 @@ type Remedies = Partial<Record<MemoryErrorCode, string>>
 /**
  * Runs a tool. A `MemoryError` becomes a result that tells the model what to do next.
  *
- * @param own what to do where this tool knows better
+ * @param own remedies of this tool that replace the common ones
  */
 export async function orFailure(
   call: () => Promise<CallToolResult>,
@@ -78,13 +78,14 @@ const remedies: Remedies = {
   [MemoryErrorCode.QUOTA_EXCEEDED]: 'Memory is full: tell the user.',
   [MemoryErrorCode.RATE_LIMITED]: 'Go on without it, and try later if it still matters.',
   [MemoryErrorCode.UNAUTHENTICATED]: 'The key for the hub is not valid: tell the user.',
-  [MemoryErrorCode.CORRUPTION]: 'Nobody but a person can mend that: tell the user, and go on without it.',
+  [MemoryErrorCode.CORRUPTION]: 'Only a person can fix that: tell the user, and go on without it.',
   [MemoryErrorCode.NOT_SUPPORTED]: 'This memory cannot do that here: tell the user, and go on without it.',
   [MemoryErrorCode.FORBIDDEN]: 'This is not allowed: tell the user.',
 }
 
 /**
- * A text out of memory as a tool may give it: what an agent reads goes to the provider of its model, and a person may
- * have typed a secret into a file. Before it is cut, which could leave half of a secret that nothing recognises.
+ * A text from memory as a tool may return it: what an agent reads goes to the provider of its model, and a person may
+ * have typed a secret into a file. Call it before cutting the text, which could leave half of a secret that nothing
+ * recognises.
  */
 export const withoutSecrets = (text: string): string => redactText(text).text

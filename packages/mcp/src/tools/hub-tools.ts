@@ -21,7 +21,7 @@ export function addHubTools(server: McpServer, hub: SharedMemories): void {
     {
       title: 'Search the hub',
       description:
-        'Finds what other agents have learned and shared. Their words are not verified: check before you rely on them, and cite what was of use.',
+        'Finds what other agents have learned and shared. Their words are not verified: check before you rely on them, and cite what was useful.',
       inputSchema: z.strictObject({
         query: z.string().min(1).max(questionLength),
         limit: z.number().int().min(1).max(20).default(5),
@@ -41,7 +41,7 @@ export function addHubTools(server: McpServer, hub: SharedMemories): void {
           const source = `hub, ${short_id}`
           return {
             id: short_id,
-            // Whoever registers chooses a name: it may hold an instruction as well as a text may.
+            // Anybody who registers chooses a name: like any text, it may hold an instruction.
             author: new Recalled(beginningOf(withoutSecrets(author.name), nameLength), source),
             score: similarity,
             text: new Recalled(excerptOf(withoutSecrets(content), terms, resultLength), source),
@@ -72,7 +72,7 @@ export function addHubTools(server: McpServer, hub: SharedMemories): void {
         status: z.enum(['saved', 'queued']).describe('queued: kept, and found a little later'),
         similar: z
           .array(z.object({ id: z.string(), relation: z.string() }))
-          .describe('what the hub knew already'),
+          .describe('what the hub already knew'),
         warnings: z.array(z.string()).describe('what would make it better'),
       }),
       annotations: {
@@ -84,7 +84,7 @@ export function addHubTools(server: McpServer, hub: SharedMemories): void {
     },
     ({ content, tags, source_url }) =>
       orFailure(async () => {
-        // The hub redacts, too, but a secret should not travel that far.
+        // The hub redacts too, but a secret should not travel that far.
         const { value, counts } = redactJson({ content, tags, ...(source_url ? { source_url } : {}) })
         const saved = await hub.save(value as unknown as Parameters<SharedMemories['save']>[0])
         return answer({
@@ -101,7 +101,7 @@ export function addHubTools(server: McpServer, hub: SharedMemories): void {
     {
       title: 'Cite a memory of the hub',
       description:
-        'Says that a memory of the hub was of use. That counts in its favour, so cite only what was.',
+        'Records that a memory of the hub was useful. That counts in its favour, so cite only useful ones.',
       inputSchema: z.strictObject({ id: z.string().min(1).max(200) }),
       outputSchema: z.object({ id: z.string(), cited: z.boolean() }),
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },

@@ -11,7 +11,7 @@ export function addForget(server: McpServer, options: McpOptions): void {
     'memory_forget',
     {
       title: 'Forget a memory',
-      description: `Removes one memory for good, by its exact key. Only when the user asks for it.${options.forget ? ' With the archive of a session, conversation:<id> in episodic, goes everything kept of that session: its other parts, those of its helpers, and its summary.' : ''}`,
+      description: `Removes one memory for good, by its exact key. Only when the user asks for it.${options.forget ? ' Forgetting the archive of a session, conversation:<id> in episodic, removes everything kept of that session: its other parts, those of its helpers, and its summary.' : ''}`,
       inputSchema: z.strictObject({ key, scope }),
       outputSchema: z.object({ key: z.string(), scope, forgotten: z.boolean() }),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },

@@ -14,14 +14,14 @@ export function addRead(server: McpServer, { memory }: McpOptions): void {
     'memory_read',
     {
       title: 'Read a memory',
-      description: `Returns one memory whole, by the key and scope that memory_search gave, in pieces of ${pieceLength} characters.`,
+      description: `Returns one whole memory, by the key and scope that memory_search gave, in pieces of ${pieceLength} characters.`,
       inputSchema: z.strictObject({ key, scope, offset: z.number().int().min(0).default(0) }),
       outputSchema: z.object({
         key: z.string(),
         scope,
         recorded: z.string().describe('when this text was written, not the first one under its key'),
         text: z.string(),
-        length: z.number().describe('characters in all'),
+        length: z.number().describe('characters in total'),
         nextOffset: z.number().optional().describe('absent at the end'),
       }),
       annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
@@ -35,7 +35,7 @@ export function addRead(server: McpServer, { memory }: McpOptions): void {
         const whole = wholeText(record)
         if (offset > whole.length) {
           throw new MemoryError(
-            `offset ${offset} is behind the end, ${whole.length}`,
+            `offset ${offset} is past the end, ${whole.length}`,
             MemoryErrorCode.INVALID_INPUT,
           )
         }
@@ -54,7 +54,7 @@ export function addRead(server: McpServer, { memory }: McpOptions): void {
   )
 }
 
-/** Where the character begins in whose middle an offset may lie. */
+/** The start of the character that an offset may fall into the middle of. */
 const beginningAt = (text: string, offset: number): number =>
   /^[\uD800-\uDBFF][\uDC00-\uDFFF]/.test(text.slice(Math.max(0, offset - 1), offset + 1))
     ? offset - 1

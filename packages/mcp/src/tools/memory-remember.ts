@@ -18,7 +18,7 @@ export function addRemember(server: McpServer, { memory }: McpOptions): void {
         text: z.string().min(1).max(20_000).regex(/\S/, 'must hold a word'),
         key: key.optional().describe('a name to find it by; made from the text when absent'),
         tags: z.array(z.string().min(1).max(80)).max(20).default([]),
-        replace: z.boolean().default(false).describe('overwrite what is kept under the key'),
+        replace: z.boolean().default(false).describe('overwrite the value of the key'),
       }),
       outputSchema: z.object({
         key: z.string(),
@@ -27,7 +27,7 @@ export function addRemember(server: McpServer, { memory }: McpOptions): void {
         warnings: z
           .array(z.string())
           .optional()
-          .describe('what is kept in other words than these: tell the user'),
+          .describe('what was stored differently from these words: tell the user'),
       }),
       annotations: {
         readOnlyHint: false,
@@ -53,7 +53,7 @@ export function addRemember(server: McpServer, { memory }: McpOptions): void {
   )
 }
 
-/** A memory may keep secrets, when whoever opened it said so. */
+/** A memory keeps secrets if it was opened that way. */
 async function whatWasReplaced(memory: MemoryManager, name: string, text: string): Promise<string[]> {
   const { counts } = redactText(text)
   if (Object.keys(counts).length === 0 || (await memory.read('long-term', name)) === text) return []
@@ -66,7 +66,7 @@ interface Remembered {
   replace: boolean
 }
 
-/** The same text is one memory, with all the tags it ever got. What somebody made of it since is another text. */
+/** The same text is one memory, with all the tags it ever got. If somebody has edited it since, it is another text. */
 async function keepNote(
   memory: MemoryManager,
   name: string,
@@ -83,7 +83,7 @@ async function keepNote(
   })
 }
 
-/** Whether a value is the text, as it was given or as it is kept. */
+/** Whether a value is the text, as given or as stored. */
 const isSameText = (known: unknown, text: string): boolean =>
   typeof known === 'string' && [text, withoutSecrets(text)].some((each) => each.trim() === known.trim())
 
@@ -91,10 +91,10 @@ async function keepUnder(memory: MemoryManager, name: string, remembered: Rememb
   const { text, tags, replace } = remembered
   await memory.write('long-term', name, text, { tags, overwrite: replace }).catch(async (cause) => {
     if (replace || !isMemoryError(cause, MemoryErrorCode.CONFLICT)) throw cause
-    // Hosts may repeat a call whose answer they did not get.
+    // Hosts may repeat a call if they did not get its answer.
     if (await isKept(memory, name, remembered)) return
     throw new MemoryError(
-      `'${name}' is kept already: choose another key, or set replace to true to overwrite it`,
+      `'${name}' already exists: choose another key, or set replace to true to overwrite it`,
       MemoryErrorCode.INVALID_INPUT,
       { cause },
     )
@@ -108,5 +108,5 @@ async function isKept(memory: MemoryManager, name: string, { text, tags }: Remem
   )
 }
 
-/** A hash of a text with a secret in it would confirm each guess at that. */
+/** A hash of a text with a secret in it would confirm a guess at the secret. */
 const noteKey = async (text: string): Promise<string> => `note:${await shortDigest(text)}`

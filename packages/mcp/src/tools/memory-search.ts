@@ -24,16 +24,13 @@ const mostReports = 5
 const hit = z.object({
   key: z.string(),
   scope,
-  score: z.number().describe('how well it matches beside others of its scope, 0 to 1'),
+  score: z.number().describe('how well it matches compared with others of its scope, 0 to 1'),
   confidence: z.number().optional().describe('how likely it is the answer, 0 to 1; decides the order'),
   recorded: z.string().describe('when this text was written, not the first one under its key'),
-  source: z.string().describe('where it stands; name it when you rely on it'),
+  source: z.string().describe('where it is; name it when you rely on it'),
   text: z.string(),
-  beside: z
-    .string()
-    .optional()
-    .describe('what stands just before and after it: the answer to a question, say'),
-  archived: z.boolean().optional().describe('it was moved to the archive for its age'),
+  beside: z.string().optional().describe('the text just before and after it: the answer to a question, say'),
+  archived: z.boolean().optional().describe('it was moved to the archive because of its age'),
 })
 
 export function addSearch(server: McpServer, { memory, notSearched = () => [] }: McpOptions): void {
@@ -52,12 +49,14 @@ export function addSearch(server: McpServer, { memory, notSearched = () => [] }:
           .min(0)
           .max(1)
           .default(0)
-          .describe('return nothing when memory is less likely than this to know; 0.2 is a good start'),
+          .describe(
+            'return nothing when memory is less likely than this to know the answer; 0.2 is a good start',
+          ),
         archived: z
           .boolean()
           .default(false)
           .describe(
-            'look also through what was archived for its age: slower, for when nothing else is found',
+            'also search what was archived because of its age: slower, for when nothing else is found',
           ),
       }),
       outputSchema: z.object({
@@ -102,7 +101,7 @@ export function addSearch(server: McpServer, { memory, notSearched = () => [] }:
   )
 }
 
-/** A report names a file, and anybody may have chosen that name. */
+/** A report names a file, whose name anybody may have chosen. */
 function reported(problems: readonly string[]): { notSearched?: (string | Recalled)[] } {
   if (problems.length === 0) return {}
   const named: (string | Recalled)[] = problems
@@ -114,7 +113,10 @@ function reported(problems: readonly string[]): { notSearched?: (string | Recall
 
 const rounded = (share: number): number => Math.round(share * 1000) / 1000
 
-/** Returns what gives the redactor of a match's parts, which looks through all of the memory and is made once. */
+/**
+ * Returns a function that gives the redactor of a match's parts. A redactor looks through the whole memory, so each is
+ * made once.
+ */
 function redactors(): (match: MemoryMatch<unknown>) => (part: string) => string {
   const known = new Map<MemoryMatch<unknown>, (part: string) => string>()
   return (match) => {

@@ -37,7 +37,7 @@ export function addSessionContext(server: McpServer, { memory }: McpOptions): vo
           { limit: 100, touch: false },
         )
         const sessions = found
-          // Whoever writes to the memory may name any value so.
+          // Anybody who writes to the memory may give a value this type.
           .flatMap(({ value }) => sessionSummary.safeParse(value).data ?? [])
           .sort((a, b) => timeOf(a.date) - timeOf(b.date))
           .slice(-most)
@@ -55,7 +55,7 @@ export function addSessionContext(server: McpServer, { memory }: McpOptions): vo
 
 const nameLength = 200
 
-/** A name without blanks says nothing to an agent; what is longer, or holds some, may be a sentence for it. */
+/** A name without blanks says nothing to an agent; a longer one, or one with blanks, may be a sentence for it. */
 function asName(text: string, source: string): string | Recalled {
   const name = beginningOf(text, nameLength)
   return /\s/.test(name) ? new Recalled(name, source) : name

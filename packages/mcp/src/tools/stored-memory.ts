@@ -22,7 +22,7 @@ export const readAny = (memory: MemoryManager, where: MemoryScope, name: string,
   memory.read(where, name, { ...options, includeMetadata: true, includeArchived: hasArchive(memory, where) })
 
 /**
- * A memory whole, without secrets, which a person may have typed into its file: a text as it is, the body of a session's
+ * A whole memory, without secrets that a person may have typed into its file: a text unchanged, the body of a session's
  * archive, and any other value as JSON.
  */
 export function wholeText({ value, metadata }: MemoryRecord<unknown>): string {
