@@ -76,7 +76,7 @@ identify() {
     need_address "$url"
   fi
   url="$(root_of "$url")"
-  case "$key" in '' | *[!A-Za-z0-9_-]*) fail 2 'this is no key of a hub' ;; esac
+  case "$key" in '' | *[!A-Za-z0-9_-]*) fail 2 'this is not a hub key' ;; esac
 }
 
 # Nothing is asked for before there is a place to keep it: the hub gives a key only once.

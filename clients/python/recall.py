@@ -87,7 +87,7 @@ class Recall:
             # Without the address, which may hold a password.
             raise ValueError("the address of a hub looks like https://recall.example.org, without a name and a password")
         if api_key is not None and not re.fullmatch(r"[A-Za-z0-9_-]{1,200}", api_key):
-            raise ValueError("this is no key of a hub: it looks like recall_ and 43 letters and digits")
+            raise ValueError("this is not a hub key: it should look like recall_ and 43 letters and digits")
         self.url = _root_of(url)
         self._key = api_key
         self._timeout = timeout

@@ -24,8 +24,8 @@ export interface CallOptions {
 }
 
 /**
- * The hub as an agent sees it. All failures are `MemoryError`s, but that an aborted call rejects with the reason of its
- * signal; once it is closed, every call fails with CLOSED.
+ * The hub as an agent sees it. All failures are `MemoryError`s, except that an aborted call rejects with its signal's
+ * reason. After `close`, every call fails with CLOSED.
  */
 export interface HubClient<Schemas extends ValueTypes = ValueTypes> extends AsyncDisposable {
   /** The agent's private memory, which no other agent can see. */
@@ -51,7 +51,7 @@ export interface HubClient<Schemas extends ValueTypes = ValueTypes> extends Asyn
   /** Deletes a memory of the agent; others' citations leave a tombstone. */
   delete(id: string, options?: CallOptions): Promise<'deleted' | 'tombstone'>
   whoami(options?: CallOptions): Promise<{ id: string; name: string }>
-  /** Requests a new key. Store it first, then connect with it: its first use ends the key of this client. */
+  /** Requests a new key. Store it first, then connect with it: its first use invalidates the key of this client. */
   rotateKey(options?: CallOptions): Promise<string>
   close(): Promise<void>
 }
@@ -64,11 +64,11 @@ export interface HubClient<Schemas extends ValueTypes = ValueTypes> extends Asyn
 export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
   options: HubOptions<Schemas>,
 ): HubClient<TypesOf<Schemas>> {
-  // A program without types may give no options.
+  // A caller without type checks may pass no options.
   const { memory: memoryOptions, ...httpOptions } = options ?? {}
   const http = createHttp(httpOptions)
   if (memoryOptions !== undefined) checkMemoryOptions(memoryOptions)
-  // Not `send`: the memory refuses by itself, and finishes what it was asked before.
+  // Not `send`: the memory itself refuses calls after `close`, and finishes those under way.
   const memory = createMemoryManager({ ...memoryOptions, stores: createHubStore(http) })
   let isClosed = false
   const send: Send = async (...call) => {
@@ -81,7 +81,7 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
   }
   const at = (id: string): string => {
     if (typeof id !== 'string') throw notText('the id of a memory')
-    // These no address can hold: it would be that of a folder above.
+    // No address can hold these: it would be that of a folder above.
     if (/^\.{0,2}$/.test(id)) throw new MemoryError(`there is no memory ${id}`, MemoryErrorCode.NOT_FOUND)
     return `memory/${encodeURIComponent(id.toWellFormed())}`
   }
@@ -103,7 +103,7 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
       ),
 
     async search(question, options) {
-      if (typeof question !== 'string') throw notText('what is searched for')
+      if (typeof question !== 'string') throw notText('the question')
       const { limit = 10, explain = false, ...given } = options ?? {}
       if (!Number.isInteger(limit))
         throw new MemoryError('limit must be a whole number from 1 to 50', MemoryErrorCode.INVALID_INPUT)
@@ -173,7 +173,7 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
   }
 }
 
-/** Checked, because whatever else it held would become part of the request. */
+/** Checked, because any other members would become part of the request. */
 function signalOf(given: CallOptions | undefined): CallOptions {
   const { signal, ...others } = given ?? {}
   refuseUnknownOptions(others)
@@ -182,7 +182,7 @@ function signalOf(given: CallOptions | undefined): CallOptions {
 }
 
 const notText = (what: string): MemoryError =>
-  new MemoryError(`${what} must be a text`, MemoryErrorCode.INVALID_INPUT)
+  new MemoryError(`${what} must be a string`, MemoryErrorCode.INVALID_INPUT)
 
 /** Registers an agent. The hub returns the key only this once. */
 export async function registerAgent(

@@ -10,7 +10,7 @@ import {
 import { readBody, retryAfterOf } from '@recall/core/text'
 
 export interface HttpOptions {
-  /** Address of the hub, for example `https://recall.example.org`; also with `/api/v1` behind it. */
+  /** Address of the hub, for example `https://recall.example.org`; with or without `/api/v1` at its end. */
   url: string | URL
   /** Key of the agent, `recall_…`. Registering needs none. */
   apiKey?: string | undefined
@@ -32,7 +32,7 @@ export interface RequestOptions {
   signal?: AbortSignal
 }
 
-/** Members that an answer has, by name: a type of JavaScript, a list, or an entry, which may be `null`. */
+/** Members that an answer has, by name: a JavaScript type, a list, or an entry, which may be `null`. */
 export type Shape = Record<
   string,
   'string' | 'number' | 'boolean' | 'object' | 'list' | 'object or null' | 'string or null'
@@ -43,11 +43,11 @@ export type Send = <T>(method: string, path: string, shape: Shape, options?: Req
 /**
  * Creates a function that calls the hub. Every failure becomes the `MemoryError` that a local store would throw.
  *
- * @throws MemoryError INVALID_INPUT when `url` is not a valid address, `apiKey` not a valid key, another option not of
- * its type, or one is unknown
+ * @throws MemoryError INVALID_INPUT when `url` is not a valid address, `apiKey` not a valid key, another option of the
+ * wrong type, or an option unknown
  */
 export function createHttp(options: HttpOptions): Send {
-  // First and with `?.`, because a program without types may give no options.
+  // First and with `?.`, because a caller without type checks may pass no options.
   const base = baseOf(options?.url)
   const {
     url: _,
@@ -62,7 +62,7 @@ export function createHttp(options: HttpOptions): Send {
   // Checked here, because the platform would print an invalid key in its own error.
   if (apiKey !== undefined && !(typeof apiKey === 'string' && /^[\w-]{1,200}$/.test(apiKey))) {
     throw new MemoryError(
-      'this is no key of a hub: it looks like recall_ and 43 letters and digits',
+      'this is not a hub key: it should look like recall_ and 43 letters and digits',
       MemoryErrorCode.INVALID_INPUT,
     )
   }
@@ -98,7 +98,7 @@ export function createHttp(options: HttpOptions): Send {
         ...headers,
       },
       ...(body === undefined ? {} : { body }),
-      // The key must not be sent to wherever an answer redirects.
+      // The key must not be sent to the target of a redirect.
       redirect: 'manual',
       signal: AbortSignal.any(limits),
     })
@@ -122,7 +122,7 @@ export function createHttp(options: HttpOptions): Send {
         return await attempt<T>(method, path, shape, given)
       } catch (error) {
         if (!given.repeatable || !isWorthAnotherTry(error)) throw error
-        // An earlier try got through, and only its answer was lost: it comes within the time for one answer.
+        // An earlier try got through and only its answer was lost: it arrives within the time for one answer.
         const most = isStillRunning(error) && retries > 0 ? Math.ceil(timeoutMs / 1000) : retries
         if (tried >= most) throw error
         await wait(pauseMs(error, tried), given.signal)
@@ -131,15 +131,14 @@ export function createHttp(options: HttpOptions): Send {
   }
 }
 
-/** A longer text would be no string. */
+/** A longer text would not fit into a string. */
 const mostBytes = 2 ** 29 - 24
 
 function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)
   } catch (cause) {
-    const message =
-      'this cannot be sent as JSON: give plain objects that do not hold themselves, and no BigInt'
+    const message = 'this cannot be sent as JSON: give plain objects without cycles or BigInt'
     throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT, { cause })
   }
 }
@@ -147,13 +146,13 @@ function jsonOf(value: unknown): string | undefined {
 function baseOf(url: unknown): URL {
   const hub = URL.canParse(String(url)) ? new URL(String(url)) : undefined
   if (hub && /^https?:$/.test(hub.protocol) && hub.username === '' && hub.password === '') {
-    // The skill file of a hub calls the address with this path the base of its API.
+    // The skill file of a hub gives the address with this path as the base of its API.
     hub.pathname = `${hub.pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/`
     return new URL('api/v1/', hub)
   }
   // The message leaves out the URL, which may hold a password.
   throw new MemoryError(
-    'this is no address of a hub: it looks like https://recall.example.org, without a name and a password',
+    'this is not the address of a hub: it should look like https://recall.example.org, without a name and a password',
     MemoryErrorCode.INVALID_INPUT,
   )
 }
@@ -166,7 +165,7 @@ function redirected({ headers, status }: Response, base: URL): MemoryError {
   const to = headers.get('Location')
   const origin = to !== null && URL.canParse(to, base.href) ? new URL(to, base).origin : 'elsewhere'
   return new MemoryError(
-    `${base.origin} sends its callers on to ${origin}, which is not followed: give the address that it is meant to be`,
+    `${base.origin} redirects to ${origin}, which is not followed: give the final address`,
     MemoryErrorCode.INVALID_INPUT,
     { details: { status } },
   )
@@ -189,7 +188,7 @@ const sleep = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
 const isWorthAnotherTry = (error: unknown): boolean =>
   isMemoryError(error) && (errorStatus[error.code].retryable || isStillRunning(error))
 
-/** Whether the hub is still at work on an earlier call with the same Idempotency-Key. */
+/** Whether the hub is still working on an earlier call with the same Idempotency-Key. */
 const isStillRunning = (error: unknown): boolean =>
   isMemoryError(error, MemoryErrorCode.CONFLICT) && error.retryAfterMs !== undefined
 
@@ -197,7 +196,7 @@ const isStillRunning = (error: unknown): boolean =>
 const longestPauseMs = 10_000
 
 /**
- * The pause before the next try, with jitter: what the hub asks for, else twice the last one, up to the longest.
+ * The pause before the next try, with jitter: what the hub asks for, otherwise twice the last one, up to the longest.
  *
  * @throws the error itself, when the hub asks for a longer pause than `longestPauseMs`
  */
@@ -240,7 +239,7 @@ function unreachable(cause: unknown, host: string): MemoryError {
   return cause instanceof Error && cause.name === 'TimeoutError'
     ? new MemoryError(`${host} did not answer in time`, MemoryErrorCode.TIMEOUT, { cause })
     : new MemoryError(
-        `${host} cannot be reached: see that the address is right, and that the hub runs`,
+        `${host} cannot be reached: check that the address is right, and that the hub is running`,
         MemoryErrorCode.UNAVAILABLE,
         { cause },
       )
@@ -248,7 +247,7 @@ function unreachable(cause: unknown, host: string): MemoryError {
 
 const codes: ReadonlySet<unknown> = new Set(Object.values(MemoryErrorCode))
 
-/** Makes the error for an answer: with its code or, if something else than a hub answered, with one for its status. */
+/** Makes the error for an answer: with its code or, if something other than a hub answered, with one for its status. */
 function problemOf(response: Response, text: string, host: string): MemoryError {
   const problem = problemIn(text)
   const code = codes.has(problem.code) ? (problem.code as MemoryErrorCode) : codeOfStatus(response.status)
@@ -256,7 +255,7 @@ function problemOf(response: Response, text: string, host: string): MemoryError 
   const says =
     typeof problem.detail === 'string'
       ? problem.detail
-      : `${host} answered ${response.status}, and not as a hub does: is it a Recall hub?`
+      : `${host} answered ${response.status}, but not as a hub does: is it a Recall hub?`
   const scope = memoryScopes.find((known) => known === problem.scope)
   return new MemoryError(says, code, {
     ...(scope ? { scope } : {}),
@@ -269,7 +268,7 @@ function problemOf(response: Response, text: string, host: string): MemoryError 
   })
 }
 
-/** A problem with an input as every memory tells it, of `{"pointer": "#/tags/0", "detail": "is empty"}`. */
+/** A problem with an input in the form that every memory uses, from `{"pointer": "#/tags/0", "detail": "is empty"}`. */
 function issueOf(problem: unknown): { path: string; message: string } {
   const { pointer = '', detail = '' } = (problem ?? {}) as { pointer?: unknown; detail?: unknown }
   return {
@@ -285,7 +284,7 @@ const problemIn = (
 ): { code?: unknown; detail?: unknown; scope?: unknown; key?: unknown; errors?: unknown } =>
   (jsonIn(text) ?? {}) as object
 
-/** The code for a status, which several codes may share: a server's failure gets one that allows a retry. */
+/** The code for a status that several codes may share: a server failure gets one that allows a retry. */
 function codeOfStatus(status: number): MemoryErrorCode {
   if (status === 408 || status === 504) return MemoryErrorCode.TIMEOUT
   // Only a hub can know that it has no such memory.

@@ -51,7 +51,7 @@ const createArchive = (send: Send): ColdStore => ({
       'POST',
       `private/${scope}/restore`,
       { restored: 'boolean' },
-      // Not repeatable: it would find nothing in the archive after a first try that was done.
+      // Not repeatable: after a first try that succeeded, it would find nothing in the archive.
       { body: { namespace, key, now }, repeatable: false },
     )
     return answer.restored
@@ -109,7 +109,7 @@ function createShelf(send: Send, archived: boolean): Shelf {
 
   return {
     async put(entry: Entry, { overwrite, now }: PutOptions) {
-      // Not repeatable without overwriting: a retry would conflict with the entry of the first try.
+      // Without overwriting, not repeatable: a retry would conflict with the entry of the first try.
       await call('put', entry, { entry: wireEntry(entry), overwrite, now }, done, overwrite)
     },
 
@@ -216,7 +216,7 @@ function createShelf(send: Send, archived: boolean): Shelf {
   }
 }
 
-/** A shorter answer would tell of memories that are there that they are not. */
+/** A shorter answer would make existing memories look absent. */
 function oneForEach(keys: readonly string[], entries: (Entry | null)[]): (Entry | null)[] {
   if (entries.length === keys.length) return entries
   throw new MemoryError(
@@ -227,7 +227,7 @@ function oneForEach(keys: readonly string[], entries: (Entry | null)[]): (Entry 
 
 const tooLarge = Symbol('too large')
 
-/** What a call for several entries returns, or `tooLarge` when they are more than the hub puts into one answer. */
+/** The result of a call for several entries, or `tooLarge` when they are more than the hub puts into one answer. */
 async function unlessTooLarge<T>(entries: number, ask: () => Promise<T>): Promise<T | typeof tooLarge> {
   try {
     return await ask()
@@ -238,8 +238,8 @@ async function unlessTooLarge<T>(entries: number, ask: () => Promise<T>): Promis
 }
 
 /**
- * An entry without scope and namespace, which are sent once for the whole call, and without a text that is that of the
- * value: the hub makes the same one, and a large value would fill the body twice.
+ * An entry without scope and namespace, which are sent once for the whole call, and without its text if that follows
+ * from the value: the hub derives the same one, and a large value would fill the body twice.
  */
 const wireEntry = ({ scope: _, namespace: __, text, embedding, ...entry }: Entry) => ({
   ...entry,
@@ -251,5 +251,5 @@ const wireEntry = ({ scope: _, namespace: __, text, embedding, ...entry }: Entry
   },
 })
 
-/** The numbers of a vector with the eight digits that the hub keeps of each: half as long as all that they have. */
+/** The numbers of a vector with the eight digits that the hub keeps: half the length of the full numbers. */
 const shortened = (vector: readonly number[]): number[] => vector.map((each) => Number(each.toPrecision(8)))

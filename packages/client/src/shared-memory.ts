@@ -26,7 +26,7 @@ export interface RelatedMemory {
   similarity: number | null
 }
 
-/** What is told of every memory that agents share. */
+/** What a hub returns of every shared memory. */
 export interface MemoryFacts {
   id: string
   short_id: string

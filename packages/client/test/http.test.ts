@@ -191,7 +191,7 @@ it('takes for words only what is text in the answer of a proxy', async () => {
   ])
   const error = await hub.whoami().catch((failure: unknown) => failure)
   expect(error).toMatchObject({
-    message: 'hub.example answered 422, and not as a hub does: is it a Recall hub?',
+    message: 'hub.example answered 422, but not as a hub does: is it a Recall hub?',
     details: { status: 422 },
   })
   expect(error).not.toHaveProperty('details.issues')
@@ -213,7 +213,7 @@ it('says what to look at when no hub can be reached', async () => {
   const hub = connectHub({ url: 'https://hub.example', fetch, retries: 0 })
   await expect(hub.whoami()).rejects.toMatchObject({
     code: MemoryErrorCode.UNAVAILABLE,
-    message: 'hub.example cannot be reached: see that the address is right, and that the hub runs',
+    message: 'hub.example cannot be reached: check that the address is right, and that the hub is running',
   })
 })
 
@@ -288,7 +288,7 @@ it.each([
   [{ memory: null }, 'options'],
   [{ memory: { stores: {} } }, '"stores"'],
   [{ memory: { namespce: 'x' } }, '"namespce"'],
-  [{ apiKey: 5 }, 'this is no key of a hub'],
+  [{ apiKey: 5 }, 'this is not a hub key'],
 ])('refuses the options %j', (options, told) => {
   expect(() => connectHub({ url: 'https://hub.example', ...options } as never)).toThrow(
     expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT, message: expect.stringContaining(told) }),
@@ -362,7 +362,7 @@ it('follows no redirect, and says where the hub sends its callers', async () => 
   const { hub, requests } = hubOf([moved])
   await expect(hub.search('q')).rejects.toMatchObject({
     code: MemoryErrorCode.INVALID_INPUT,
-    message: expect.stringContaining('https://hub.example sends its callers on to https://www.hub.example,'),
+    message: expect.stringContaining('https://hub.example redirects to https://www.hub.example,'),
   })
   expect(requests).toHaveLength(1)
 })
@@ -371,7 +371,7 @@ it('follows no redirect that a browser hides', async () => {
   const hidden = Object.defineProperty(Response.error(), 'type', { value: 'opaqueredirect' })
   await expect(hubOf([hidden]).hub.search('q')).rejects.toMatchObject({
     code: MemoryErrorCode.INVALID_INPUT,
-    message: expect.stringContaining('https://hub.example sends its callers on to elsewhere,'),
+    message: expect.stringContaining('https://hub.example redirects to elsewhere,'),
   })
 })
 
