@@ -94,7 +94,7 @@ export interface ColdStore
 
 /** Which entries to archive. */
 export interface ArchiveSelection extends Place {
-  /** What was last written before this time. */
+  /** Entries last written before this time. */
   before: number
   now: number
   dryRun: boolean
@@ -197,9 +197,9 @@ export interface Found {
 
 /** The entries of a place for which all parts that are given hold; without any, all of them. */
 export interface Selection extends Place {
-  /** What was last written before this time. */
+  /** Entries last written before this time. */
   updatedBefore?: number
-  /** What carries all of these tags. */
+  /** Entries that carry all of these tags. */
   tags?: readonly string[]
   type?: string
 }

@@ -26,7 +26,10 @@ export const conversationArchive = z.object({
   project: z.optional(z.string()),
   /** What the host, or the person, called the session; one line. */
   title: z.optional(z.string()),
-  /** `fingerprint` of the session's summary in the window when an earlier version was replaced without changing it. */
+  /**
+   * `fingerprint` of the session's summary in the window, taken when an archive was replaced and the window did not
+   * change.
+   */
   windowSummary: z.optional(z.string()),
   /** Whether somebody has edited the archive since it was written; set by stores that people can edit. */
   edited: z.optional(z.boolean()),

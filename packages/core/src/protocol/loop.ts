@@ -79,7 +79,7 @@ export interface LoopSteps<
 export interface LoopOptions {
   /** Default: a random UUID. */
   loopId?: string | undefined
-  /** The task that the loop is part of. Default: the goal's id, else the loop's. */
+  /** The task that the loop is part of. Default: the goal's id, otherwise the loop's. */
   taskId?: string | undefined
   context?: ContextOptions | undefined
   clock?: Clock | undefined

@@ -12,7 +12,7 @@ export interface Assigned {
   start: number
   end: number
   quoted: boolean
-  /** End of the run without spaces that a value without quotes stands in. */
+  /** End of the run without spaces that contains a value without quotes. */
   run?: number
 }
 
@@ -31,7 +31,10 @@ const closingQuotes: Record<string, string> = {
   '‘': '’',
 }
 
-/** What a literal in code has before its last opening quote, `b"…"`, `@"…"`, `"""…"""`, or Markdown before a quoted one. */
+/**
+ * The prefix of a literal in code, up to its last opening quote, `b"…"`, `@"…"`, `"""…"""`, or Markdown before a quoted
+ * one.
+ */
 const beforeQuote = /(?:[bruf]{1,2}|[@$]{1,2}|L|\*{1,3})?(?:""(?="[^"])|''(?='[^']))?(?=["'`])/iy
 
 function literalStart(text: string, at: number): number {

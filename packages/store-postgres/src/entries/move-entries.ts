@@ -25,7 +25,7 @@ const takeTurn = (transaction: Database, place: Place, current: Shelf): Promise<
   )
 
 /**
- * Moves entries that were last written before a time to their archive. After a failure the next call goes on from
+ * Moves entries that were last written before a time to their archive. After a failure, the next call continues from
  * there.
  *
  * @param timeoutMs longest time for one of its transactions
