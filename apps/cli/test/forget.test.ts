@@ -130,7 +130,7 @@ describe('forget', () => {
     for (const name of readdirSync(erasing))
       renameSync(join(erasing, name), join(erasing, name.replace(/^\d+/, String(pid))))
     const shown = (await shell.run('doctor')).out
-    expect(shown).toContain('what was forgotten may still stand in it')
+    expect(shown).toContain('it may still hold text that was forgotten')
     expect(shown).toContain("run 'recall reindex --full'")
     expect(await shell.json('forget', 'note', '--yes')).toMatchObject({ forgotten: false, memories: [] })
     const left = filesBelow(shell.root).filter((path) => readFileSync(path).includes('zeppelin1zeppelin'))

@@ -5,13 +5,13 @@ import type { Lock } from './lock.ts'
 import type { Presence } from './presence.ts'
 import type { MemoryIndex } from './search-index/memory-index.ts'
 
-/** What stands before every use of a memory's files: that they are there and whole, and one process writes at a time. */
+/** Checks before every use of a memory's files: they are there and whole, and only one process writes at a time. */
 export interface MemoryAccess extends Presence {
   /** Finishes what a dead process began. */
   recover(): void
-  /** Runs a section that no other process runs at the same time. */
+  /** Runs a section while no other process runs one. */
   hold<T>(section: () => T): T
-  /** The same, after it has looked whether the memory is there and finished what a dead process began. */
+  /** Like `hold`, but first checks that the memory is there and finishes what a dead process began. */
   exclusively<T>(section: () => T): T
 }
 

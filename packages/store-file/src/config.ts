@@ -16,8 +16,8 @@ const configSchema = z.object({
 })
 
 /**
- * The settings of a memory. A missing file means the defaults; so does a value that makes no sense, but then
- * `problem` says what is wrong with it. It also names a setting of ours that there is none of, such as a misspelt one.
+ * The settings of a memory. A missing file means the defaults; so does a value that makes no sense, but then `problem`
+ * says what is wrong with it. `problem` also names a setting of ours that does not exist, such as a misspelt one.
  */
 export function readConfig(fileSystem: FileSystem, root: string, layout: Layout): ReadConfig {
   const path = join(root, layout.config)
@@ -39,7 +39,7 @@ export function readConfig(fileSystem: FileSystem, root: string, layout: Layout)
   }
 }
 
-/** Other tables may belong to somebody else; what is misspelt in ours would be left out in silence. */
+/** Other tables may belong to other tools; in ours, a misspelt name would be ignored in silence. */
 function unknownSetting({ config }: Layout, { ephemeral = {} }: { ephemeral?: unknown }): string | undefined {
   const unknown = Object.keys(ephemeral as object)
     .map((key) => `ephemeral.${key}`)
@@ -74,10 +74,10 @@ export function setConfig(store: FileStore, name: string, value: string): void {
     const workspace = createWorkspace(defaultFileSystem)
     const text = workspace.read(path)
     const changed = keepingLineEnds(text, (plain) => withSetting(plain, table, key, String(Number(value))))
-    // The edit works on lines; the parser has the last word before it is kept.
+    // The edit works on lines; the parser has the last word before the result is kept.
     if (!says(changed, table, key, Number(value))) {
       throw new MemoryError(
-        `${store.layout.config} says ${table} in a form that is not changed here: set ${name} = ${value} by hand`,
+        `${store.layout.config} writes ${table} in a form that cannot be edited here: set ${name} = ${value} by hand`,
         MemoryErrorCode.INVALID_INPUT,
       )
     }

@@ -16,7 +16,7 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
     /** The text of MEMORY.md, or `null` when there is none. */
     read: (): string | null => readText(fileSystem, join(root, layout.curated))?.content ?? null,
 
-    /** Names of the files beside it, which no new topic file can have. */
+    /** Names of the files in its folder, which a new topic file cannot have. */
     takenNames: (): string[] =>
       fileSystem
         .readdirSync(folder)
@@ -26,8 +26,8 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
      * Writes several of these files at once, all or none.
      *
      * @param expected the text of MEMORY.md that the change was made for
-     * @throws MemoryError CONFLICT when MEMORY.md reads differently by now or holds both sides of a merge, or a new topic
-     * file exists already
+     * @throws MemoryError CONFLICT when MEMORY.md has changed since then or holds both sides of a merge, or when a new
+     * topic file exists already
      */
     replace(expected: string, change: (current: string) => Record<string, string>): void {
       store.exclusively(() => {
@@ -60,7 +60,9 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
   }
 }
 
-/** The lines that part the sides would come to lie in different files, where nobody could tell the sides apart. */
+/**
+ * Otherwise the lines that separate the sides would end up in different files, where nobody could tell the sides apart.
+ */
 const isMerged = (path: string): MemoryError =>
   new MemoryError(
     `${path} holds both sides of a merge: choose what stays, and remove the lines <<<<<<<, ======= and >>>>>>>; nothing was written`,

@@ -1,4 +1,4 @@
-// Apart from the parser, so that a memory without settings does not load one.
+// Separate from the parser, so that a memory without settings does not load one.
 
 /** Settings of `.recall-echo.toml`. */
 export interface FileMemoryConfig {
@@ -12,6 +12,6 @@ export const defaultConfig: FileMemoryConfig = { ephemeral: { maxEntries: 5 } }
 
 export interface ReadConfig {
   config: FileMemoryConfig
-  /** What is wrong with the file; the defaults stand in for what makes no sense. */
+  /** What is wrong with the file; the defaults replace values that make no sense. */
   problem?: string
 }

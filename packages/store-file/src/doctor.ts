@@ -32,11 +32,11 @@ export interface Finding {
 export interface CheckUpOptions {
   /** Also reads every file and checks the index page by page. */
   deep: boolean
-  /** Mends what can be mended without losing anything. */
+  /** Mends whatever can be mended without losing anything. */
   fix: boolean
 }
 
-/** Examines a memory and, when asked, mends what is derived; what people wrote is never touched. */
+/** Examines a memory and, when asked, mends derived files; what people wrote is never touched. */
 export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }: CheckUpOptions): Finding[] {
   const findings: Finding[] = []
   const report: Report = (check, problems, fine, remedy, mend) => {
@@ -53,7 +53,7 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
   checkLayout(fileSystem, store, report)
   checkConfiguration(fileSystem, store, report)
   for (const [name, check] of checksOf(deep)) {
-    // One check that cannot be made must not hide what the others find.
+    // A check that fails must not hide what the others find.
     try {
       check(fileSystem, store, report)
     } catch (error) {

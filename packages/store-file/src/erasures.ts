@@ -5,8 +5,8 @@ import type { FileSystem } from './files/file-system.ts'
 import { isAbandoned, ownedName } from './files/owned-name.ts'
 
 /**
- * Notes on the disk which processes remove something for good, and have not yet rebuilt what still holds traces of it.
- * Each removal has a note of its own, so that none is taken away by another one that ends first.
+ * Notes on disk, one for each removal for good whose rebuild of the files that hold traces has not finished. Each
+ * removal has its own note, so that one that ends first does not take away another's.
  */
 export function createErasures(
   fileSystem: FileSystem,
@@ -15,7 +15,7 @@ export function createErasures(
 ) {
   const folder = join(internal, 'erasing')
   return {
-    /** @returns what takes the note away */
+    /** @returns a function that takes the note away */
     begin(): () => void {
       const note = join(folder, ownedName())
       prepareFolder(folder)
@@ -23,7 +23,7 @@ export function createErasures(
       return () => void removeFile(fileSystem, note)
     },
 
-    /** Notes of processes that were killed before they came to the rebuild. */
+    /** Notes of processes that were killed before the rebuild. */
     interrupted: (): string[] =>
       (orAbsent(() => fileSystem.readdirSync(folder)) ?? [])
         .map((name) => join(folder, name))

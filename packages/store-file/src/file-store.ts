@@ -33,7 +33,7 @@ export interface FileStoreOptions {
   fileSystem: FileSystem
   openDatabase: OpenDatabase
   onNotice: (text: string) => void
-  /** Also finds by meaning, with vectors that it makes from the files and keeps beside the index. */
+  /** Also finds by meaning, with vectors that it makes from the files and keeps next to the index. */
   embedder?: Embedder | undefined
   /** Weights of the ranking that differ from core's. */
   ranking?: Partial<RankWeights> | undefined
@@ -45,36 +45,36 @@ export interface FileStore extends MemoryStore {
   readonly root: string
   readonly layout: Layout
   /**
-   * Searches scopes by a text without reading whole values, and returns the best places of all, best first: of each match
-   * its best one, or as many as `passages` says.
+   * Searches scopes by a text without reading whole values, and returns the best places across all of them, best first:
+   * the best one of each match, or as many as `passages` says.
    */
   locate(query: LocateQuery, scopes: readonly MemoryScope[]): LocatedHit[]
-  /** What a search of a place by words or meaning cannot look at, and why: `onNotice` is told of each only once. */
+  /** What a search of a place by words or meaning cannot look at, and why: `onNotice` gets each of these only once. */
   notSearched(place: Place): string[]
   /**
-   * Embeds recent writes before `locate`, as many as a search can wait for. The rest, and all where vectors cannot be
-   * made or stored, are found by words alone.
+   * Embeds recent writes before `locate`, as many as a search can wait for. The rest are found by words alone, and so
+   * is everything where vectors cannot be made or stored.
    *
    * @returns how many units are left
    */
   embedRecent(now: number): Promise<number>
   /**
-   * Brings the index up to date. With `full` it is rebuilt, after which neither index nor vectors hold any trace of a
-   * text that is no longer in a file, nor the access counts of the key of an entry that was removed.
+   * Brings the index up to date. With `full` it is rebuilt: afterwards neither index nor vectors hold any trace of a
+   * text that is no longer in a file, and the access counts hold no key of a removed entry.
    */
   reindex(options: { full: boolean; onProgress?: (progress: IndexProgress) => void }): void
   /**
    * Begins to remove something for good. Index and vectors hold traces of it until they are rebuilt: if the process is
-   * killed before that, a note on the disk tells.
+   * killed before that, a note on disk says so.
    *
-   * @returns rebuilds them, to be called when everything is removed
+   * @returns a function that rebuilds them, to be called when everything is removed
    */
   beginErasure(): () => void
-  /** Whether a process was killed between a removal for good and the rebuild, which a full `reindex` makes up for. */
+  /** Whether a process was killed between a removal for good and the rebuild. A full `reindex` makes up for it. */
   hasTraces(): boolean
   /** Runs a section under the memory's lock, after finishing what a dead process began. */
   exclusively<T>(section: () => T): T
-  /** Runs a section in which the files of the access counts, which need no lock otherwise, stay as they are. */
+  /** Runs a section during which the files of the access counts, which otherwise need no lock, do not change. */
   withoutCounting<T>(section: () => T): T
   index: MemoryIndex
   /** The model whose vectors are stored, and how many units have one; `null` when there are no vectors. */
@@ -124,7 +124,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     return files.hasExpired(found, now) ? null : found
   }
 
-  /** An index that cannot be written, is held by another process, or is damaged keeps nobody from reading. */
+  /** An index that cannot be written, is held by another process, or is damaged must not prevent reading. */
   const slideExpiries = (accesses: readonly { address: Address; expires: number | null }[]): void => {
     try {
       index.flush()
@@ -178,7 +178,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     erasures.discard(interrupted)
   }
 
-  /** What is cleared is gone, all of it or nothing; what is archived may be moved another time. */
+  /** Clearing removes everything or nothing; archiving may leave entries for another time. */
   const selectAll = (
     { scope, namespace, updatedBefore = Number.POSITIVE_INFINITY, tags = [], type }: Selection,
     purpose: 'clear' | 'archive',

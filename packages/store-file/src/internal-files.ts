@@ -4,7 +4,7 @@ import { replaceFile } from './files/atomic-write.ts'
 import { defaultFileSystem } from './files/file-system.ts'
 import { ensureBelow, onlyUser } from './files/folders.ts'
 
-/** Writes a small file of a tool's own, whole or not at all, beside the index. */
+/** Writes a small file that belongs to a tool, whole or not at all, next to the index. */
 export function writeInternal(
   { root, layout }: Pick<FileStore, 'root' | 'layout'>,
   name: string,

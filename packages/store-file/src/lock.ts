@@ -9,34 +9,34 @@ import type { Database, OpenDatabase } from './sqlite/driver.ts'
 import { isBusy, isDamage } from './sqlite/errors.ts'
 
 export const lockName = 'lock.db'
-/** Who waits longest holds this one, so that nobody overtakes it. Made when somebody first waits. */
+/** The longest waiter holds this one, so that nobody overtakes it. Created when somebody first waits. */
 const turnName = 'lock-turn.db'
 
 /** Critical sections take milliseconds: a lock held longer than this is held by something that hangs. */
 const lockTimeoutMs = 15_000
 
-/** The shortest and the longest pause of a waiter. Each try costs the holder some of the processor. */
+/** The shortest and the longest pause of a waiter. Each try costs the holder some processor time. */
 const pauses = { shortestMs: 1, longestMs: 16 }
-/** After each of these a waiter shortens its pause by a millisecond. */
+/** Each time this much passes, a waiter shortens its pause by a millisecond. */
 const patienceMs = 100
-/** Pause of the one whose turn is next, until it has waited longer than most sections take. */
+/** Pause of the next in turn, until it has waited longer than most sections take. */
 const nextPauseMs = 0.2
-/** So long a waiter waits for the turn: its holder may be a process that is suspended. */
+/** How long a waiter waits for the turn: its holder may be a suspended process. */
 const turnPatienceMs = 100
-/** Who takes the lock again this soon finds it free each time, and those who wait never do. */
+/** A process that takes the lock again this soon finds it free each time, so that waiters never get it. */
 const comesBackMs = 5
-/** A process that takes the lock again within this time is named as its holder by the same note. */
+/** If the process takes the lock again within this time, the same note still names it as the holder. */
 const notedForMs = 1000
-/** So long a process may go on like that before it lets others go first: to change places takes time, too. */
+/** How long a process may continue like that before it lets others go first: switching takes time, too. */
 const sliceMs = 5
 
 export interface Lock {
   /**
-   * Runs a section while no other process holds the lock. A section within one runs at once.
+   * Runs a section while no other process holds the lock. A nested section runs at once.
    *
-   * @param patienceMs how long to wait, where that is less than the lock's own time
-   * @throws MemoryError TIMEOUT, naming the holder, when another process does not let go; WRITE_FAILED when
-   * the lock cannot be kept, as in a folder that may not be written
+   * @param patienceMs how long to wait, if less than the lock's own timeout
+   * @throws MemoryError TIMEOUT, naming the holder, when another process does not let go; WRITE_FAILED when the lock
+   * file cannot be kept, as in a folder that cannot be written
    */
   hold<T>(section: () => T, patienceMs?: number): T
   close(): void
@@ -44,9 +44,8 @@ export interface Lock {
 
 /**
  * One lock for all processes that write to a memory. It is an exclusive transaction on a SQLite file that holds
- * nothing, so the operating system itself releases it when its holder dies, and nothing can steal it from a living
- * one. A file beside it names the holder, for people. Sections are synchronous: within a process they cannot
- * overlap.
+ * nothing, so the operating system itself releases it when its holder dies, and nothing can steal it from a living one.
+ * A file next to it names the holder, for people. Sections are synchronous: within a process they cannot overlap.
  */
 export function createLock(
   fileSystem: FileSystem,
@@ -76,7 +75,7 @@ export function createLock(
     sliceBegan = performance.now()
   }
 
-  /** Without it the lock is only fairer to others. */
+  /** The lock works without the turn, but less fairly. */
   const takeTurn = (): boolean => {
     const begun = performance.now()
     try {
@@ -108,7 +107,7 @@ export function createLock(
     }
   }
 
-  /** Best effort: the note is for people, and a full disk must not keep anybody from deleting. */
+  /** Best effort: the note is for people, and a full disk must not prevent deleting. */
   const noteHolder = (): void => {
     const note = join(folder, holderName)
     const now = performance.now()
@@ -149,7 +148,7 @@ export function createLock(
   }
 }
 
-/** A file that one process at a time has locked. */
+/** A file that one process at a time can lock. */
 function createLockFile(fileSystem: FileSystem, openDatabase: OpenDatabase, path: string) {
   let opened: { database: Database; inode: number } | undefined
 
@@ -174,7 +173,7 @@ function createLockFile(fileSystem: FileSystem, openDatabase: OpenDatabase, path
     try {
       database.exec('PRAGMA user_version = 1')
     } catch (error) {
-      // Others hold the lock, or write the page.
+      // Others hold the lock, or are writing the page.
       if (!isBusy(error)) throw error
     }
   }
@@ -198,7 +197,7 @@ function createLockFile(fileSystem: FileSystem, openDatabase: OpenDatabase, path
   }
 
   return {
-    /** Whether anybody has taken it yet. */
+    /** Whether the lock was ever taken. */
     isThere: (): boolean => inode() !== undefined,
 
     tryToTake(): boolean {
@@ -220,15 +219,15 @@ const pauseOfNext = (_tries: number, waitedMs: number): number =>
   waitedMs < patienceMs ? nextPauseMs : pauses.shortestMs
 
 /**
- * How long a waiter pauses after so many tries, in milliseconds. Briefly at first, because most sections are short;
- * then longer, and the less the longer it has waited: whoever asks most often is likely to be next.
+ * How long a waiter pauses after this many tries, in milliseconds. Briefly at first, because most sections are short;
+ * then longer, but ever shorter with the time it has waited: the one that asks most often is likely to be next.
  */
 function pauseAfter(tries: number, waitedMs: number): number {
   const pause = Math.min(pauses.shortestMs * 2 ** tries, pauses.longestMs) - waitedMs / patienceMs
   return Math.max(pause, pauses.shortestMs) * (1 + Math.random())
 }
 
-/** What lies beside the lock belongs to one machine. Best effort, as its holder's note. */
+/** Files next to the lock belong to one machine. Best effort, like the holder's note. */
 function keepOutOfGit(fileSystem: FileSystem, folder: string): void {
   try {
     createFile(fileSystem, join(folder, '.gitignore'), '*\n')
@@ -245,6 +244,6 @@ function describeHolder(text: string | null): string {
     const { pid, since } = JSON.parse(text ?? '') as ProcessIdentity & { since: string }
     return `process ${pid}, since ${since}`
   } catch {
-    return 'its process is not known'
+    return 'its process is unknown'
   }
 }

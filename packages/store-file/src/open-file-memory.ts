@@ -23,20 +23,20 @@ export interface FileStoreSettings {
   /** Folder that holds the memory. */
   root: string
   /**
-   * Default: that of `.recall-echo.json`, else the one the root already has, else `entity`. Another one than the root has
-   * is refused.
+   * Default: the one in `.recall-echo.json`, otherwise the one the root already has, otherwise `entity`. A layout that
+   * differs from the root's is refused.
    */
   layout?: Layout['name']
   /** Create the root when it does not exist. Default false: a missing root is an error, not an empty memory. */
   create?: boolean
   /**
-   * Finds by meaning too: what the files say is embedded and kept beside the index. Closed with the last memory that
-   * uses it.
+   * Finds by meaning too: the texts of the files are embedded, and the vectors kept next to the index. Closed with the
+   * last memory that uses it.
    */
   embedder?: Embedder
   /** Weights of the ranking that differ from `rankWeights`. */
   ranking?: Partial<RankWeights>
-  /** Receives messages for people: that the index had to be rebuilt, or cannot be stored. Default: none. */
+  /** Receives messages for people, such as that the index had to be rebuilt, or cannot be stored. Default: none. */
   onNotice?: (text: string) => void
   /** How long a write waits for another process that holds the lock, in milliseconds. Default 15,000. */
   lockTimeoutMs?: number
@@ -48,15 +48,15 @@ export interface FileMemoryOptions<Schemas extends ValueSchemas = ValueSchemas>
     Omit<MemoryManagerOptions<Schemas>, 'stores' | 'embedder'> {}
 
 /**
- * Markdown files below `root` are the memory. The index beside them may be deleted at any time.
+ * Markdown files below `root` are the memory. The index next to them may be deleted at any time.
  *
  * @throws MemoryError UNAVAILABLE when the root is missing or cannot be read, CONFLICT when it holds two layouts,
- * INVALID_INPUT when an option or its `.recall-echo.json` is not valid: no root is created for a wrong option
+ * INVALID_INPUT when an option or its `.recall-echo.json` is not valid: with a wrong option no root is created
  */
 export async function openFileMemory<Schemas extends ValueSchemas = Record<never, never>>(
   options: FileMemoryOptions<Schemas>,
 ): Promise<MemoryManager<TypesOf<Schemas>>> {
-  // First, because a program without types may give no options.
+  // First, because an untyped program may pass no options.
   pathOf(options?.root)
   const { root, layout, create, ranking, onNotice, lockTimeoutMs, fileSystem, ...memory } = options
   checkMemoryOptions(memory)
@@ -71,7 +71,7 @@ export async function openFileMemory<Schemas extends ValueSchemas = Record<never
 
 /** The store by itself, for tools that need to know where things lie in the files. */
 export async function openFileStore(settings: FileStoreSettings): Promise<FileStore> {
-  // First, because a program without types may give no settings.
+  // First, because an untyped program may pass no settings.
   const path = pathOf(settings?.root)
   checkSettings(settings)
   const { fileSystem = defaultFileSystem, onNotice = () => {} } = settings
@@ -84,7 +84,7 @@ export async function openFileStore(settings: FileStoreSettings): Promise<FileSt
   )
 }
 
-/** An empty root, of a setting that is not set, would be the folder in which the program happens to run. */
+/** An empty root, from a setting that is not set, would mean the folder in which the program happens to run. */
 function pathOf(root: string): string {
   if (typeof root === 'string' && root !== '') return resolve(root)
   throw new MemoryError(
@@ -93,7 +93,7 @@ function pathOf(root: string): string {
   )
 }
 
-/** Before a root is created for them. */
+/** Runs before the root is created. */
 function checkSettings({ ranking = {}, onNotice, lockTimeoutMs }: FileStoreSettings): void {
   const refuse = (message: string): never => {
     throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
@@ -103,18 +103,18 @@ function checkSettings({ ranking = {}, onNotice, lockTimeoutMs }: FileStoreSetti
   if (onNotice !== undefined && typeof onNotice !== 'function')
     refuse('onNotice is a function that takes a text')
   for (const [name, weight] of Object.entries(ranking)) {
-    if (!Object.hasOwn(rankWeights, name)) refuse(`ranking is of weights named in rankWeights, not ${name}`)
-    if (!Number.isFinite(weight)) refuse(`ranking is of weights that are numbers, which ${name} is not`)
+    if (!Object.hasOwn(rankWeights, name)) refuse(`ranking takes weights named in rankWeights, not ${name}`)
+    if (!Number.isFinite(weight)) refuse(`ranking takes weights that are numbers, which ${name} is not`)
   }
 }
 
-/** The real path of the root, which is created first if that was asked for. */
+/** The real path of the root, which is created first if requested. */
 function rootAt(fileSystem: FileSystem, path: string, create: boolean): string {
   // A folder that we create is private to its user; to share a memory, create its folder yourself.
   if (create) createFolder(path, 0o700)
   const root = orAbsent(() => fileSystem.realpathSync.native(path))
   if (root === null) throw missingRoot(path)
-  // Fails in a file, and in a folder whose files cannot be reached.
+  // Fails for a file, and for a folder whose files cannot be reached.
   fileSystem.lstatSync(`${root}${sep}.`)
   return root
 }

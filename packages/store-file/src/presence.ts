@@ -13,17 +13,17 @@ export interface Presence {
    * @throws MemoryError UNAVAILABLE when the memory is away
    */
   assertPresent(): void
-  /** Makes the memory's folder if none was ever there: one that was moved away is not made anew. */
+  /** Creates the memory's folder if it never existed: a folder that was moved away is not created again. */
   prepareMemory(): void
   /**
-   * Makes a folder of the memory where it is missing.
+   * Creates a folder of the memory where it is missing.
    *
-   * @throws MemoryError FORBIDDEN when a link leads there out of the root
+   * @throws MemoryError FORBIDDEN when a link leads it out of the root
    */
   prepareFolder(folder: string): void
 }
 
-/** Watches whether a memory is still where it was opened: its disk may go, and another be mounted there. */
+/** Watches whether a memory is still where it was opened: its disk may be unmounted, and another be mounted there. */
 export function createPresence(fileSystem: FileSystem, root: string, layout: Layout): Presence {
   const memory = join(root, layout.memory)
   const memoryDevice = (): number | undefined => statusOf(fileSystem, memory)?.dev
@@ -51,7 +51,7 @@ export function createPresence(fileSystem: FileSystem, root: string, layout: Lay
     writing(folder, () =>
       isInMemory ? ensureBelow(fileSystem, memory, folder) : ensureBelow(fileSystem, root, folder, onlyUser),
     )
-    // Only now can it be told where it is.
+    // Only now, when it exists, can its real place be checked.
     isInside(fileSystem, root, folder)
   }
 
@@ -60,7 +60,7 @@ export function createPresence(fileSystem: FileSystem, root: string, layout: Lay
 
 const otherDisk = (path: string): MemoryError =>
   new MemoryError(
-    `${path} lies on another disk than when the memory was opened: mount that one in its place, or open the memory anew`,
+    `${path} lies on another disk than when the memory was opened: mount that one in its place, or open the memory again`,
     MemoryErrorCode.UNAVAILABLE,
     { details: { path } },
   )

@@ -34,7 +34,7 @@ export function archivedFiles(
 }
 
 /**
- * The namespaces of archived entries. The index knows only those of others.
+ * The namespaces of archived entries. The index knows only those of entries that are not archived.
  *
  * @throws MemoryError CORRUPTION when an archived entry cannot be read
  */
@@ -42,7 +42,7 @@ export function archivedNamespaces(
   fileSystem: FileSystem,
   store: Pick<FileStore, 'root' | 'layout'>,
 ): string[] {
-  // A folder's name is only what is readable of its namespace: an entry in it tells the whole.
+  // A folder's name holds only the readable part of its namespace: an entry in it has the whole name.
   const oneOfEach = new Map(archivedFiles(fileSystem, store).map((path) => [dirname(path), path]))
   const paths = [...oneOfEach.values()].map((path) => fromShown(store.root, path))
   const inside = paths.filter((path) => isInside(fileSystem, store.root, dirname(path)))
@@ -50,7 +50,7 @@ export function archivedNamespaces(
 }
 
 /**
- * Counts the secrets of an archived entry, and with `apply` replaces them; an encrypted value is left as it is.
+ * Counts the secrets of an archived entry, and with `apply` replaces them; encrypted values stay as they are.
  *
  * @throws MemoryError CORRUPTION when it cannot be read
  */
@@ -87,7 +87,8 @@ function withoutSecrets(
       return found.text
     })
   if (isEnvelope(value)) return { entry: { ...(clean(facts) as JsonObject), value }, counts }
-  // Only the name of a member may tell that its value is a secret, and a text made of the value repeats that alone.
+  // Perhaps only the name of a member shows that its value is a secret, and a text made from the value repeats only the
+  // value.
   const found = redactJson(value)
   add(found.counts)
   const kept = { ...(clean(facts) as JsonObject), value: clean(found.value) }
@@ -97,7 +98,7 @@ function withoutSecrets(
 
 function read(fileSystem: FileSystem, path: string): JsonObject {
   try {
-    if (!fileSystem.lstatSync(path).isFile()) throw new Error('it is no plain file')
+    if (!fileSystem.lstatSync(path).isFile()) throw new Error('it is not a plain file')
     return unpack(fileSystem.readFileSync(path)) as JsonObject
   } catch (cause) {
     if (isMemoryError(cause)) throw cause

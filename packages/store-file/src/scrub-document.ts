@@ -8,11 +8,11 @@ import type { Redact } from './scrub-archive.ts'
 type Redacted = ReturnType<Redact>
 
 /**
- * A file without its secrets, which says the same otherwise: the fields of its front matter and the members of a value
- * in JSON are replaced one by one, and what is written is quoted where it has to be. A ciphertext is left as it is: it
- * reveals nothing, but looks like a key.
+ * A file without its secrets, otherwise saying the same: the fields of its front matter and the members of a JSON value
+ * are replaced one by one, and new text is quoted where it has to be. Ciphertext is left as it is: it reveals nothing,
+ * but looks like a key.
  *
- * @throws MemoryError CORRUPTION when what is left could not be read any more
+ * @throws MemoryError CORRUPTION when the result could no longer be read
  */
 export function redactDocument(content: string, redact: Redact): Redacted {
   const { fields, body, problem } = parseFrontMatter(content)
@@ -41,7 +41,7 @@ function redactHead(head: string, fields: Record<string, JsonValue>, redact: Red
             'front matter',
           ),
         )
-  // What is left stands in comments, or only lines beside it tell what it is.
+  // The remaining secrets are in comments, or only the lines around them show what they are.
   const whole = redact(quoted)
   const { problem } = parseFrontMatter(whole.text)
   if (problem !== undefined) {

@@ -14,13 +14,13 @@ export interface ScrubbedFile {
   path: string
   /** Secrets by kind. */
   counts: Record<string, number>
-  /** Why the file could not be looked at, or not be changed. */
+  /** Why the file could not be examined or changed. */
   problem?: string
 }
 
 /**
- * Looks for secrets in everything that is stored already, and with `apply` replaces them. No copy of the old
- * text is kept. Encrypted values are left as they are.
+ * Looks for secrets in everything that is already stored, and with `apply` replaces them. No copy of the old text is
+ * kept. Encrypted values stay as they are.
  */
 export function scrubFiles(
   fileSystem: FileSystem,
@@ -39,7 +39,7 @@ export function scrubFiles(
       finish ??= store.beginErasure()
       replace()
     } catch (error) {
-      // One file that cannot be read must not keep the secrets of all others.
+      // One file that cannot be read must not keep the others from being cleaned.
       if (!isMemoryError(error)) throw error
       found.push({ path, counts: {}, problem: error.message })
     }
@@ -63,7 +63,7 @@ export function scrubFiles(
   return found
 }
 
-/** What is needed of a store to look through all that it keeps. */
+/** The part of a store needed to look through everything it keeps. */
 export type ScrubbableStore = Pick<
   FileStore,
   'root' | 'layout' | 'index' | 'reindex' | 'exclusively' | 'beginErasure' | 'hasTraces'

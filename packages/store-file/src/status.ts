@@ -15,7 +15,7 @@ import { archiveFile, archiveNumber, type Layout } from './layout/layout.ts'
 import { sourcesOf } from './layout/sources.ts'
 import { indexName, readSeal } from './search-index/seal.ts'
 
-/** MEMORY.md is to stay below this, so that it fits an agent's context. */
+/** MEMORY.md should stay below this, so that it fits an agent's context. */
 export const memoryLineLimit = 200
 
 export interface MemoryStatus {
@@ -29,7 +29,7 @@ export interface MemoryStatus {
   index: { fresh: boolean; documents: number }
   /** The sessions that ended last, the latest first. */
   recent: RecentArchive[]
-  /** What is wrong with files and folders: they cannot be read, or hold both sides of a merge. */
+  /** Problems with files and folders: they cannot be read, or hold both sides of a merge. */
   faults: string[]
   /** What is wrong with the configuration, if anything. */
   problem?: string
@@ -39,13 +39,13 @@ export interface RecentArchive {
   number: number
   date: string
   session: string
-  /** Of this part only, where a long session has several. */
+  /** In this part only, if a long session has several. */
   messages: number
   duration: string
-  /** Which part of a long session it is, the last one; absent where it is the only one. */
+  /** Which part of a long session it is: the last one; absent if it is the only one. */
   part?: number
   topics: string[]
-  /** What the session was called, if it was. */
+  /** The title of the session, if it has one. */
   title?: string
   /** Without a title, the first line of its summary, or of what was said. */
   opening?: string
@@ -54,10 +54,10 @@ export interface RecentArchive {
 const recentCount = 5
 
 /**
- * The state of a memory at a glance. Changes nothing and opens no database: of an index that is in use at
- * this moment, or was not closed properly, `index` is `null`.
+ * The state of a memory at a glance. Changes nothing and opens no database: `index` is `null` for an index that is in
+ * use at this moment, or was not closed properly.
  *
- * @throws MemoryError UNAVAILABLE when the root is there and cannot be read
+ * @throws MemoryError UNAVAILABLE when the root exists and cannot be read
  */
 export function readStatus(
   fileSystem: FileSystem,
@@ -90,7 +90,7 @@ function statusAt(
   const real = orAbsent(() => fileSystem.realpathSync.native(root)) ?? root
   for (const { path } of sourcesOf(fileSystem, root, layout))
     readable(() => isInside(fileSystem, real, fromShown(real, path)))
-  // Nothing else opens the memory where this fails.
+  // Nothing else opens the memory when this fails.
   readable(
     () => orUnusable(root, () => refuseLinks(fileSystem, real, fromShown(real, layout.internal))) ?? null,
   )
@@ -146,8 +146,9 @@ function indexStatus(fileSystem: FileSystem, root: string, layout: Layout): Memo
 }
 
 /**
- * The last archive of each of the sessions that ended last, without their helpers. The table tells when: imports number
- * sessions as they come, and opening every archive would take long. What it does not tell counts as older than the rest.
+ * The last archive of each of the sessions that ended last, without those of helpers. Dates come from the table:
+ * imports number sessions as they arrive, and opening every archive would take long. Sessions without a date there
+ * count as older than the rest.
  */
 function latest(archives: readonly string[], table: string): string[] {
   const rows = datesInTable(table)
@@ -167,7 +168,9 @@ function latest(archives: readonly string[], table: string): string[] {
   return [...lastParts.values()]
 }
 
-/** What the front matter of an archive by another tool lacks is derived from the file, as when it is read. */
+/**
+ * Facts that are missing from the front matter of another tool's archive are derived from the file, as when it is read.
+ */
 function recentArchive({ content, stamp }: TextFile, name: string): RecentArchive {
   const { fields, body } = parseFrontMatter(content)
   const opening = typeof fields.title === 'string' ? undefined : openingIn(body)

@@ -17,12 +17,12 @@ const tombstoneSchema = z.object({
   lifted: z.optional(z.boolean()),
 })
 
-/** What is asked for: an address, and of an entry also what it says. */
+/** What a look-up asks about: an address and, for an entry, its value. */
 type Asked = Address & { value?: JsonValue }
 
 /**
- * Records what was forgotten on request, so that an import does not bring it back. Only hashes are kept, of addresses
- * and of sections' texts: the list must not reveal what was in them.
+ * Records what was forgotten on request, so that an import does not bring it back. Only hashes of addresses and of
+ * sections' texts are kept: the list must not reveal what was in them.
  */
 export async function addTombstones(
   fileSystem: FileSystem,
@@ -39,8 +39,8 @@ export async function addTombstones(
 }
 
 /**
- * Takes back the marks of keys that name something else once what they named was removed: the next section with the
- * same heading. The text that was removed stays marked.
+ * Removes the marks of keys that name something else now that the marked entry is gone: the next section with the same
+ * heading. The removed text stays marked.
  */
 export async function liftTombstones(
   fileSystem: FileSystem,
@@ -76,7 +76,7 @@ function append(
   appendDurably(fileSystem, join(folder, tombstoneFile), `\n${lines.join('')}`)
 }
 
-/** @returns a test for what was forgotten, also while an import that asks it goes on */
+/** @returns a test for what was forgotten, which stays current while an import runs */
 export function readTombstones(
   fileSystem: FileSystem,
   { root, layout }: Pick<FileStore, 'root' | 'layout'>,
@@ -98,7 +98,7 @@ export function readTombstones(
 function hashesIn(content: string): Set<string> {
   const hashes = new Set<string>()
   for (const line of content.split('\n')) {
-    // The last line may be torn by a crash; what it belonged to was not acknowledged.
+    // The last line may be torn by a crash; its write was not acknowledged.
     const tombstone = parseLine(line)
     if (tombstone?.lifted) hashes.delete(tombstone.address)
     else if (tombstone) hashes.add(tombstone.address)
@@ -106,7 +106,7 @@ function hashesIn(content: string): Set<string> {
   return hashes
 }
 
-/** In the internal folder: the marks of what was forgotten. */
+/** In the internal folder: the marks of forgotten entries. */
 const tombstoneFile = 'tombstones.jsonl'
 
 function parseLine(line: string): Tombstone | null {
@@ -117,7 +117,7 @@ function parseLine(line: string): Tombstone | null {
   }
 }
 
-/** A section is also known by its text: removing one with the same heading gives it another number. */
+/** A section is also identified by its text: removing one with the same heading gives it another number. */
 const hashesOf = (asked: Asked): string[] =>
   sectionOf(asked.key) && asked.value !== undefined
     ? [addressHash(asked), textHash(asked)]
@@ -126,6 +126,6 @@ const hashesOf = (asked: Asked): string[] =>
 const addressHash = ({ scope, namespace, key }: Address): string =>
   sha256(JSON.stringify([namespace, scope, key]))
 
-/** Of a text as it is exported, without secrets that a person typed into the file. */
+/** Hash of a text as it is exported, without secrets that a person typed into the file. */
 const textHash = ({ scope, namespace, key, value = null }: Asked): string =>
   sha256(JSON.stringify([namespace, scope, key.replace(/-\d+$/, ''), redactJson(value).value]))

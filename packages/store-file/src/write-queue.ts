@@ -17,15 +17,18 @@ import { type Database, loadSqlite } from './sqlite/driver.ts'
 import { isBusy } from './sqlite/errors.ts'
 
 export interface WriteQueueOptions {
-  /** Used by the queue alone; created when missing. Not below a memory's root: that may be what is unreachable. */
+  /**
+   * Used by the queue alone; created when missing. Must not lie below a memory's root, which may be what is
+   * unreachable.
+   */
   folder: string
-  /** Most writes that wait. Default 10,000. */
+  /** The most writes that may wait. Default 10,000. */
   capacity?: number
   fileSystem?: FileSystem
 }
 
 const itemName = /^(\d{16})\.json$/
-/** JSON holds no `Infinity` and writes `null` in its place. */
+/** JSON has no `Infinity` and writes `null` in its place. */
 const ttl = z.pipe(
   z.nullable(z.number()),
   z.transform((given) => given ?? Number.POSITIVE_INFINITY),
@@ -46,18 +49,18 @@ const itemSchema = z.object({
 })
 
 /**
- * A queue of writes as files, one each, which are synced before a write counts as queued: it survives a killed
- * process and a power cut. Several processes may share the folder; one at a time drains it.
+ * A queue of writes as files, one each, which are synced before a write counts as queued: it survives a killed process
+ * and a power cut. Several processes may share the folder; only one drains it at a time.
  *
- * A file that is damaged stays as it is, for a person to mend or to remove, and the other writes go on. For as long as it
- * is there, `items` tells of it by a dead item of the default namespace, as nobody knows whose it was: `lastError` names
- * the file, `remove` removes it, and `update` leaves it alone.
+ * A damaged file stays as it is, for a person to mend or to remove, and the other writes go on. While it is there,
+ * `items` reports it as a dead item of the default namespace, as its own is unknown: `lastError` names the file,
+ * `remove` removes it, and `update` leaves it alone.
  *
- * @throws MemoryError INVALID_INPUT when the folder is no path, the capacity no whole number of at least 1, or an option
- * unknown
+ * @throws MemoryError INVALID_INPUT when the folder is not a path, the capacity is not a whole number of at least 1, or
+ * an option is unknown
  */
 export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQueue> {
-  // First, because a program without types may give no options.
+  // First, because an untyped program may pass no options.
   const folder = placeOf(options?.folder)
   const { folder: _, fileSystem = defaultFileSystem, capacity: most, ...others } = options
   refuseUnknownOptions(others)
@@ -101,7 +104,7 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
       refuseClosed()
       const waiting = ids()
       if (waiting.length >= capacity) throw queueIsFull(capacity)
-      // Keeps rising even when the queue was empty in between.
+      // Keeps rising even if the queue was empty in between.
       let id = Math.max((waiting.at(-1) ?? 0) + 1, Math.floor(write.queuedAt))
       for (let refused = false; ; ) {
         const item: QueueItem = { ...write, id, attempts: 0, notBefore: 0 }
@@ -146,7 +149,7 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
         return await section()
       } finally {
         held = false
-        // A queue that was closed meanwhile has let go of it.
+        // A queue that was closed meanwhile has released it.
         if (lock === own) own.exec('ROLLBACK')
       }
     },
@@ -159,7 +162,7 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
   }
 }
 
-/** @returns `null` for a text that is no queued write */
+/** @returns `null` for a text that is not a queued write */
 function parseItem(text: string): QueueItem | null {
   try {
     return itemSchema.parse(JSON.parse(text)) as QueueItem
@@ -168,7 +171,7 @@ function parseItem(text: string): QueueItem | null {
   }
 }
 
-/** What stands for a file that is no queued write. No drain makes it, and none writes to it. */
+/** The item that represents a file that is not a queued write. No drain makes it, and none writes to it. */
 const damagedItem = (id: number, path: string): QueueItem => ({
   namespace: 'default',
   scope: 'working',
@@ -178,11 +181,11 @@ const damagedItem = (id: number, path: string): QueueItem => ({
   id,
   attempts: 0,
   notBefore: 0,
-  lastError: `${path} is no queued write: mend it, or move it away`,
+  lastError: `${path} is not a queued write: mend it, or move it away`,
   dead: true,
 })
 
-/** An empty path, of a setting that is not set, would be the folder in which the program happens to run. */
+/** An empty path, from a setting that is not set, would mean the folder in which the program happens to run. */
 function placeOf(folder: string): string {
   if (typeof folder === 'string' && folder !== '') return resolve(folder)
   throw new MemoryError(

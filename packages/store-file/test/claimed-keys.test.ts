@@ -28,7 +28,7 @@ describe('a key that two files claim', () => {
     const store = await openFileStore({ root })
     const findings = checkUp(defaultFileSystem, store, { deep: false, fix: false })
     expect(findings.find(({ ok }) => !ok)?.message).toBe(
-      "memory/long-term/A.md is not read by its key 'A', which another file has",
+      "memory/long-term/A.md cannot be read by its key 'A', which another file has",
     )
     await store.close()
     rmSync(at('long-term', written))

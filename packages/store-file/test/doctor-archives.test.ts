@@ -76,8 +76,8 @@ describe('the doctor, of archives', () => {
     writeFileSync(at('ARCHIVE.md'), changed.replace(/\| s3 \|(?=[^\n]*\n$)/, '| conversation-003 |'))
     const bad = checkUp(defaultFileSystem, store, { deep: false, fix: true }).find(({ fixed }) => fixed)
     expect(bad?.problems).toEqual([
-      'row 2 tells of another session than its archive',
-      'row 3 tells of another session than its archive',
+      'row 2 names another session than its archive',
+      'row 3 names another session than its archive',
     ])
     expect(readFileSync(at('ARCHIVE.md'), 'utf8')).toBe(table.replace('| s1 |', '| of a person |'))
     await memory.close()

@@ -66,7 +66,7 @@ describe('the doctor, of merges and of what syncers leave', () => {
         'memory/long-term/note.md holds both sides of a merge',
         'memory/conversations/conversation-002.md holds both sides of a merge',
       ],
-      remedy: expect.stringContaining('of an archive each side is a file of its own'),
+      remedy: expect.stringContaining('each side of an archive becomes a file of its own'),
     })
     await memory.close()
   })

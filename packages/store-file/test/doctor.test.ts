@@ -244,13 +244,13 @@ describe('the doctor', () => {
       return { message, fixed }
     }
     const traces = { hasTraces: () => true }
-    const mayStand = expect.stringContaining('what was forgotten may still stand in it')
+    const mayStand = expect.stringContaining('it may still hold text that was forgotten')
     expect(index(traces, false)).toEqual({ message: mayStand, fixed: true })
     const damaged = { index: { ...store.index, damage: () => 'page 7 is torn' } }
     expect(index({}, true)).toEqual({ message: '1 entry', fixed: false })
     expect(index(damaged, false)).toEqual({ message: '1 entry', fixed: false })
     expect(index({ ...damaged, ...traces }, true)).toEqual({
-      message: expect.stringMatching(/^page 7 is torn; what was forgotten/),
+      message: expect.stringMatching(/^page 7 is torn; it may still hold text that was forgotten/),
       fixed: true,
     })
     await memory.close()

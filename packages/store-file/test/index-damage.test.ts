@@ -54,7 +54,7 @@ describe('a damaged index', () => {
     expect(await memory.search('long-term', { text: 'number4' })).toHaveLength(1)
     await memory.close()
     expect(notices).toHaveLength(1)
-    expect(notices[0]).toContain('built anew')
+    expect(notices[0]).toContain('being rebuilt')
     expect(setAsideIn(root)).toHaveLength(1)
   })
 
@@ -104,7 +104,7 @@ describe('a damaged index', () => {
     expect(await memory.search('long-term', { text: 'number3' })).toHaveLength(1)
     await memory.close()
     expect(notices).toEqual([
-      'the search index was changed by something else than this memory: it is built anew',
+      'the search index was changed by something other than this memory: it is being rebuilt',
     ])
     expect(setAsideIn(root)).toEqual([])
   })

@@ -32,7 +32,7 @@ describe.each(versions)('an index of %s version', (_, version) => {
     const memory = createMemoryManager({ stores: store })
     const first = await memory.search('long-term', { text: 'lighthouse' }, { touch: false })
     expect(first.map(({ key }) => key)).toEqual(['note'])
-    expect(notices).toEqual([expect.stringContaining('built anew')])
+    expect(notices).toEqual([expect.stringContaining('being rebuilt')])
     expect(await memory.read('long-term', 'note', { includeMetadata: true })).toMatchObject({
       value: 'The lighthouse stands at the harbour.',
       metadata: { tags: ['sea'], accessCount: expect.any(Number) },

@@ -106,7 +106,7 @@ describe('the lock', () => {
     onTestFinished(() => held.close())
     held.exec('BEGIN IMMEDIATE')
     const lock = await openLock(folder, 0)
-    expect(() => lock.hold(() => expect.unreachable('two holders'))).toThrow('its process is not known')
+    expect(() => lock.hold(() => expect.unreachable('two holders'))).toThrow('its process is unknown')
   })
 
   it('is not waited for longer than whoever asks for it has patience', async () => {

@@ -35,7 +35,7 @@ it('a note in the folder of such a namespace is of it once it says so, and named
   expect(await memory.read('long-term', 'trip')).toBeNull()
   expect(await keysOf(memory, 'lighthouse')).toEqual([])
   expect(problems()).toEqual([
-    `memory/namespaces/${folder}/long-term/trip.md does not tell its namespace by a line 'namespace: "Ana"'`,
+    `memory/namespaces/${folder}/long-term/trip.md does not name its namespace in a line 'namespace: "Ana"'`,
   ])
   await expect(memory.write('long-term', 'trip', 'the ferry')).rejects.toMatchObject({
     code: 'MEMORY_CONFLICT',

@@ -81,7 +81,7 @@ describe("the memory's own folder", () => {
     writeFileSync(at('.recall'), 'mine')
     await expect(openFileMemory({ root })).rejects.toMatchObject({
       code: 'MEMORY_UNAVAILABLE',
-      message: `${at('.recall')} is a file, and has to be a folder: move it away, as the folder is made anew`,
+      message: `${at('.recall')} is a file, and has to be a folder: move it away, and the folder is created again`,
     })
     expect(readFileSync(at('.recall'), 'utf8')).toBe('mine')
   })

@@ -80,7 +80,7 @@ describe('vectors of files', () => {
     expect(await keys(memory, 'car')).toEqual(['a'])
     expect(await keys(memory, 'harbour')).toEqual(['c'])
     expect(notices).toEqual([
-      expect.stringContaining('answered 400: what has no vector there is found by words'),
+      expect.stringContaining('answered 400: passages without a vector are found by words'),
     ])
     expect(refused).toBe(1)
     await memory.delete('short-term', 'b')

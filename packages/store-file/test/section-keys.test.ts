@@ -67,8 +67,8 @@ describe('a key that more than one kind of file can hold', () => {
   )
 
   it.each([
-    ['tags', 'text', { tags: ['t'] }, 'carries no tags'],
-    ['a type', 'text', { type: 'rule' }, 'carries no type'],
+    ['tags', 'text', { tags: ['t'] }, 'cannot have tags'],
+    ['a type', 'text', { type: 'rule' }, 'cannot have a type'],
     ['a text of its own', 'text', { text: 'other words' }, 'leave out text and index'],
     ['words that nobody may find', 'text', { index: false }, 'leave out text and index'],
     ['half a character', 'cut \ud83d', {}, 'half a character'],

@@ -73,7 +73,7 @@ it('names what keeps everything else from opening the memory among the faults', 
   rmSync(at('.recall'), { recursive: true })
   writeFileSync(at('.recall'), 'mine')
   expect(statusOf(root).faults).toEqual([
-    `${at('.recall')} is a file, and has to be a folder: move it away, as the folder is made anew`,
+    `${at('.recall')} is a file, and has to be a folder: move it away, and the folder is created again`,
   ])
 })
 

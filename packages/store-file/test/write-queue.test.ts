@@ -264,7 +264,7 @@ it.each(['{', '', '{"half": 1}'])(
     writeFileSync(path, text)
     const items = await queue.items()
     expect(items).toMatchObject([
-      { id: first.id, dead: true, lastError: `${path} is no queued write: mend it, or move it away` },
+      { id: first.id, dead: true, lastError: `${path} is not a queued write: mend it, or move it away` },
       { key: 'b' },
     ])
     for (const item of items) await queue.update({ ...item, attempts: 1 })

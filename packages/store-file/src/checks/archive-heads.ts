@@ -15,24 +15,24 @@ import {
 import { secondNames } from '../layout/second-names.ts'
 import { within } from './report.ts'
 
-/** What an archive says of itself, read without its body. */
+/** What an archive says about itself, read without its body. */
 export interface ArchiveHead {
   folder: string
   name: string
   /** Below the root. */
   path: string
   number: number
-  /** Which session it says that it holds, if it does, and which part of it. */
+  /** The session that it says it holds, if it names one, and which part of it. */
   session?: string
   part: number
   /** Version control left both sides of a merge in it. */
   isMerged: boolean
 }
 
-/** Most archives have a tenth of it. */
+/** In most archives the front matter takes a tenth of this. */
 const headLength = 8 * 1024
 
-/** The archives of a memory, or what is named otherwise in their folders, by folder and number. */
+/** The archives of a memory, or the files that `named` matches in their folders, by folder and number. */
 export const archiveHeads = (fileSystem: FileSystem, store: FileStore, named = archiveFile): ArchiveHead[] =>
   archivePlaces(fileSystem, store, named).map(({ folder, name }) => {
     const path = within(folder, name)
@@ -65,12 +65,12 @@ function factsIn(beginning: string, name: string): Pick<ArchiveHead, 'session' |
   return { ...(session === undefined ? {} : { session }), part, isMerged }
 }
 
-/** Where an archive may be put that has no number of its own, below the root. */
+/** A free path, below the root, for an archive that has no number of its own. */
 export function nextArchivePath(fileSystem: FileSystem, store: FileStore): string {
   const numbers = archivePlaces(fileSystem, store, archiveFile).map(({ name }) => archiveNumber(name))
   const pathOf = (number: number): string => within(store.layout.archives, archiveName(store.layout, number))
   let next = 1 + numbers.reduce((most, number) => Math.max(most, number), 0)
-  // Where case is ignored, a file that is no archive may have the name.
+  // Where case is ignored, a file that is not an archive may have the name.
   while (fileSystem.existsSync(fromShown(store.root, pathOf(next)))) next++
   return pathOf(next)
 }

@@ -8,8 +8,8 @@ import { type ArchiveHead, archiveHeads, nextArchivePath } from './archive-heads
 import type { Report } from './report.ts'
 
 /**
- * Reports archives that need a number of their own: those of two machines that have one, and copies to which a file
- * syncer gave a name of its own. One whose name stands for its session is for a person to rename.
+ * Reports archives that need a number of their own: those of two machines that share a number, and copies that a file
+ * syncer renamed. An archive that is identified only by its name is left for a person to rename.
  */
 export function checkArchiveNumbers(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { root, layout } = store
@@ -40,7 +40,7 @@ export function checkArchiveNumbers(fileSystem: FileSystem, store: FileStore, re
   )
 }
 
-/** All archives of one number but the first, which is the one that is named as new ones are. */
+/** All archives that share a number, except the first one: the one that is named as new archives are. */
 function doubled(fileSystem: FileSystem, store: FileStore): ArchiveHead[] {
   const isNamedAsNew = ({ name, number }: ArchiveHead): boolean => name === archiveName(store.layout, number)
   const seen = new Set<number>()

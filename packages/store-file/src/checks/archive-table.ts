@@ -39,7 +39,7 @@ export function checkArchiveTable(fileSystem: FileSystem, store: FileStore, repo
       ...missing.map((name) => `archive ${archiveNumber(name)} has no row`),
       ...extra.map((number) => `row ${number} has no archive`),
       ...doubled.map((number) => `archive ${number} has several rows`),
-      ...misled.map((number) => `row ${number} tells of another session than its archive`),
+      ...misled.map((number) => `row ${number} names another session than its archive`),
     ],
     `${counted(names?.length ?? 0, 'archive')}, ${counted(rows.length, 'row')}`,
     "run 'recall doctor --fix' to add and remove rows",
@@ -54,7 +54,7 @@ const archiveNames = (fileSystem: FileSystem, { root, layout }: FileStore): stri
     ?.filter((name) => archiveFile.test(name))
     .sort() ?? null
 
-/** What the table tells otherwise than the archives: names that have no row, and numbers of rows. */
+/** Where the table and the archives disagree: names without a row, and numbers of rows to correct. */
 function compare(fileSystem: FileSystem, store: FileStore, content: string, names: readonly string[]) {
   const rows = archiveRows(content)
   const [ofRows, ofFiles] = [new Set(rows), new Set(names.map(archiveNumber))]
@@ -66,7 +66,7 @@ function compare(fileSystem: FileSystem, store: FileStore, content: string, name
   }
 }
 
-/** The table as its archives are now: others may have archived or forgotten a session since it was looked at. */
+/** The table for the archives as they are now: others may have archived or forgotten a session since the check. */
 function mended(fileSystem: FileSystem, store: FileStore, content: string): string | null {
   const names = archiveNames(fileSystem, store)
   if (names === null) return null
@@ -79,7 +79,7 @@ function mended(fileSystem: FileSystem, store: FileStore, content: string): stri
   return withArchiveRows(kept, new Map(made))
 }
 
-/** Numbers whose row tells of the session of another archive, or of none: a merge took it, or a number was changed. */
+/** Numbers whose row names the session of another archive, or of none: after a merge, or after a number was changed. */
 function misledRows(fileSystem: FileSystem, store: FileStore, table: string): number[] {
   const rows = datesInTable(table)
   const here = archiveHeads(fileSystem, store).filter(({ folder }) => folder === store.layout.archives)
@@ -98,7 +98,7 @@ function misledRows(fileSystem: FileSystem, store: FileStore, table: string): nu
     .map(({ number }) => number)
 }
 
-/** The numbers that stand there more than once. */
+/** The numbers that occur more than once. */
 function repeated(numbers: readonly number[]): number[] {
   const seen = new Set<number>()
   return [...new Set(numbers.filter((number) => seen.size === seen.add(number).size))]

@@ -5,7 +5,7 @@ import type { FileSystem } from '../files/file-system.ts'
 import { archivedFiles } from '../scrub-archive.ts'
 import type { Report } from './report.ts'
 
-/** Reports archived entries that cannot be read: while there is one, whatever goes through all of them fails. */
+/** Reports archived entries that cannot be read: a single one makes every pass over all of them fail. */
 export function checkArchived(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const files = archivedFiles(fileSystem, store)
   const isReadable = (path: string): boolean => {

@@ -6,10 +6,10 @@ import { archiveFoldersOf } from '../layout/layout.ts'
 import { sourcesOf } from '../layout/sources.ts'
 import { type Report, within } from './report.ts'
 
-/** As Syncthing, Dropbox and Nextcloud call the version of a file that came second, when two machines changed it. */
+/** How Syncthing, Dropbox and Nextcloud name the later version of a file that two machines changed. */
 const copyOf = /^(.+?)(?:\.sync-conflict-\d{8}-\d{6}-\w+| \([^)]*conflict[^)]*\))\.md$/i
 
-/** Reports second versions of files, which else are read as notes and topics of their own, or not at all. */
+/** Reports second versions of files, which would otherwise be read as separate notes and topics, or not at all. */
 export function checkCopies(fileSystem: FileSystem, { root, layout }: FileStore, report: Report): void {
   const sources = sourcesOf(fileSystem, root, layout).map(({ path }) => path)
   const folders = new Set([...sources, folderOf(layout.archiveIndex)])

@@ -10,7 +10,7 @@ import { counted, orUnreadable, type Report, within } from './report.ts'
 
 export function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, report: Report): void {
   const traces = store.hasTraces()
-    ? ['what was forgotten may still stand in it: the rebuild that has to follow was interrupted']
+    ? ['it may still hold text that was forgotten: the rebuild that has to follow was interrupted']
     : []
   const damage = deep ? store.index.damage() : null
   report(
@@ -26,7 +26,7 @@ export function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boole
   if (deep) checkContents(fileSystem, store, report)
 }
 
-/** Passages without a vector are no fault: words find them, and what searches by meaning makes up for them. */
+/** Passages without a vector are not a fault: they are found by words, and a search by meaning embeds them. */
 function checkVectors(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const remedy = "run 'recall reindex --model'; until then words alone find"
   if (hasUnreadableVectors(store, fileSystem)) report('vectors', ['they cannot be read'], '', remedy)
@@ -42,14 +42,14 @@ function checkVectors(fileSystem: FileSystem, store: FileStore, report: Report):
 
 function checkFiles(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { root, layout, index } = store
-  // Nothing is to be corrected by hand in what another check offers to mend.
+  // A person should not correct by hand what another check offers to mend.
   const separable = archivesToSeparate(fileSystem, store)
   const unreadable = index
     .fresh()
     .problems()
     .filter(({ folder, name }) => !separable.includes(within(folder, name)))
     .map(({ folder, name, problem }) => {
-      // What could not be opened names itself, by its whole path.
+      // The problem of a file that could not be opened names it by its whole path.
       const whole = `${join(fromShown(root, folder), name)} `
       return problem.startsWith(whole)
         ? `${folder}/${name} ${problem.slice(whole.length)}`
@@ -63,17 +63,17 @@ function checkFiles(fileSystem: FileSystem, store: FileStore, report: Report): v
       const path = within(folder, name)
       return path === layout.window
         ? `${path} has '${claimed}' more than once`
-        : `${path} is not read by its key '${claimed}', which another file has`
+        : `${path} cannot be read by its key '${claimed}', which another file has`
     })
   report(
     'keys',
     displaced,
     'each file is read by its own',
-    'give these files other names; of what one has more than once keep one',
+    'give these files other names; of entries that share a key within one file, keep one',
   )
 }
 
-/** Reports notes that a person put into the folder of a namespace whose name is a hash, without naming it. */
+/** Reports notes that a person put into a namespace folder whose name is a hash, without naming the namespace. */
 function checkNamespaces({ index }: FileStore, report: Report): void {
   const current = index.fresh()
   const unclaimed = current.unclaimedNotes()
@@ -84,7 +84,7 @@ function checkNamespaces({ index }: FileStore, report: Report): void {
     'namespaces',
     unclaimed.map(
       ({ folder, name, namespace }) =>
-        `${within(folder, name)} does not tell its namespace by a line '${lineFor(namespace)}'`,
+        `${within(folder, name)} does not name its namespace in a line '${lineFor(namespace)}'`,
     ),
     '',
     'add it to their front matter: until then they are not read',
@@ -103,7 +103,7 @@ function checkContents(fileSystem: FileSystem, store: FileStore, report: Report)
       .map(({ folder, name }) => `${folder}/${name} is not what was indexed`)
   let stale = staleFiles()
   if (stale.length > 0) {
-    // Others may have written them while they were looked at.
+    // Others may have written to them during the check.
     store.index.update()
     const still = new Set(staleFiles())
     stale = stale.filter((file) => still.has(file))

@@ -6,7 +6,7 @@ import { layoutFile } from '../layout/layout-file.ts'
 import { secondNames } from '../layout/second-names.ts'
 import { orUnreadable, type Report } from './report.ts'
 
-/** Reports windows and archives that lie where another layout has them; an empty folder holds none. */
+/** Reports windows and archives that lie where another layout expects them; an empty folder does not count. */
 export function checkLayout(fileSystem: FileSystem, { root, layout }: FileStore, report: Report): void {
   const again = secondNames(fileSystem, root, layout)
   const isElsewhere = (path: string): boolean =>

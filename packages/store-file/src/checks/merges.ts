@@ -14,13 +14,13 @@ import { sourcesOf } from '../layout/sources.ts'
 import { type ArchiveHead, archiveHeads, nextArchivePath } from './archive-heads.ts'
 import { orUnreadable, type Report, within } from './report.ts'
 
-/** Reports files in which version control left both sides of a merge, and gives each of two archives a file. */
+/** Reports files in which version control left both sides of a merge, and splits a file that holds two archives. */
 export function checkMerges(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { layout } = store
   const contentOf = contentIn(fileSystem, store)
   const archives = mergedArchives(fileSystem, store)
   const twoArchives = archives.filter(isSeparable(contentOf))
-  // Rows are made anew with the table.
+  // Rows are rebuilt with the table.
   const isForPeople = (path: string): boolean =>
     path !== layout.archiveIndex || withBothSides(contentOf(path)) === null
   const others = archives.filter((each) => !twoArchives.includes(each))
@@ -33,7 +33,7 @@ export function checkMerges(fileSystem: FileSystem, store: FileStore, report: Re
       ...others.map(({ path }) => path),
     ].map((path) => `${path} holds both sides of a merge`),
     'none unfinished',
-    'choose what stays, and remove the lines <<<<<<<, ======= and >>>>>>>; of an archive each side is a file of its own',
+    'choose what stays, and remove the lines <<<<<<<, ======= and >>>>>>>; each side of an archive becomes a file of its own',
   )
   report(
     'merged archives',
@@ -47,7 +47,7 @@ export function checkMerges(fileSystem: FileSystem, store: FileStore, report: Re
   )
 }
 
-/** The archives that are the doctor's to mend, because a merge left two of them in one file, below the root. */
+/** The archives that the doctor mends, because a merge left two of them in one file, by path below the root. */
 export const archivesToSeparate = (fileSystem: FileSystem, store: FileStore): string[] =>
   mergedArchives(fileSystem, store)
     .filter(isSeparable(contentIn(fileSystem, store)))
@@ -79,13 +79,13 @@ function documentsOf(fileSystem: FileSystem, { root, layout }: FileStore): strin
   return [layout.archiveIndex, ...files]
 }
 
-/** Two whole archives of which a file holds both. What an archive quotes of other merges fails the proof. */
+/** The two whole archives in one file, or `null`. Merge marks that an archive merely quotes fail the proof. */
 function archivesIn(content: string): [mine: string, theirs: string] | null {
   const sides = sidesOf(content)
   return sides?.every(isAsWritten) ? sides : null
 }
 
-/** If it is interrupted, there is one archive too many, and none is lost. */
+/** An interruption leaves one archive too many, and loses none. */
 function separate(fileSystem: FileSystem, store: FileStore, path: string): void {
   const whole = fromShown(store.root, path)
   const workspace = createWorkspace(fileSystem)

@@ -7,7 +7,7 @@ import { secondNames } from '../layout/second-names.ts'
 import { sourcesOf } from '../layout/sources.ts'
 import type { Report } from './report.ts'
 
-/** Also as other systems and tools end names: only `.md` is read. */
+/** Includes endings that other systems and tools use: only `.md` is read. */
 const markdown = /\.(?:md|markdown)$/i
 
 /** Reports notes and archives in places, or under names, that no search reads. */
@@ -43,6 +43,6 @@ function findUnread(fileSystem: FileSystem, { root, layout }: FileStore): string
   return [layout.memory, layout.archives].flatMap(unreadBelow).sort()
 }
 
-/** Node lists a name that is not UTF-8 with U+FFFD in it, and finds nothing under that. */
+/** Node lists a name that is not UTF-8 with U+FFFD in it, and cannot open a file by that name. */
 const isOutOfReach = (fileSystem: FileSystem, root: string, path: string): boolean =>
   path.includes('\ufffd') && statusOf(fileSystem, fromShown(root, path)) === null

@@ -1,7 +1,7 @@
 import type { FileStore } from '../file-store.ts'
 import type { FileSystem } from '../files/file-system.ts'
 
-/** Takes what one check found: its problems, or what to say when there are none, and what to do about them. */
+/** Takes the result of one check: its problems, or what to say when there are none, and the remedy. */
 export type Report = (
   check: string,
   problems: string[],

@@ -7,7 +7,7 @@ import { readText } from '../files/read-text.ts'
 import { type ArchiveHead, archiveHeads } from './archive-heads.ts'
 import { orUnreadable, type Report } from './report.ts'
 
-/** Reports sessions that two machines archived both, and removes an archive that says nothing else than the other. */
+/** Reports sessions that two machines both archived, and removes an archive that says the same as the other. */
 export function checkSameSessions(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const textOf = ({ path }: ArchiveHead): string | undefined =>
     orUnreadable(() => readText(fileSystem, fromShown(store.root, path)))
@@ -37,7 +37,7 @@ export function checkSameSessions(fileSystem: FileSystem, store: FileStore, repo
     "run 'recall doctor --fix' to remove the second of two that are the same",
     () =>
       store.exclusively(() => {
-        // What was added to one since is not removed.
+        // An archive that grew since the check is not removed.
         for (const { second } of same.filter(isSame))
           removeFile(fileSystem, fromShown(store.root, second.path))
       }),
@@ -49,7 +49,7 @@ interface Pair {
   second: ArchiveHead
 }
 
-/** Each archive of a session, or of a part of it, that an earlier one holds as well. */
+/** Each archive of a session, or of a part of it, that an earlier archive holds too. */
 function archivedTwice(heads: readonly ArchiveHead[]): Pair[] {
   const firsts = new Map<string, ArchiveHead>()
   return heads.flatMap((head) => {

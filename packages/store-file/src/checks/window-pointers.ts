@@ -9,8 +9,8 @@ import { archiveHeads } from './archive-heads.ts'
 import type { Report } from './report.ts'
 
 /**
- * Reports sessions of the window that name a file which is gone or holds another session, while an archive holds theirs:
- * it got another number, or was moved.
+ * Reports sessions of the window whose named file is gone or holds another session, while some archive holds theirs: it
+ * was renumbered or moved.
  */
 export function checkWindowPointers(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { root, layout } = store

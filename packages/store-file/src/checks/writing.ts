@@ -12,7 +12,7 @@ import { lockName } from '../lock.ts'
 import { indexName } from '../search-index/seal.ts'
 import { type Report, within } from './report.ts'
 
-/** Reports where nothing can be kept, such as the folders of another user, or all of a disk that can only be read. */
+/** Reports places that cannot be written, such as the folders of another user, or everything on a read-only disk. */
 export function checkWriting(fileSystem: FileSystem, { root, layout }: FileStore, report: Report): void {
   const folders = new Set([...sourcesOf(fileSystem, root, layout).map(({ path }) => path), layout.internal])
   const files = [lockName, indexName, accessName].map((name) => `${layout.internal}/${name}`)
@@ -22,7 +22,7 @@ export function checkWriting(fileSystem: FileSystem, { root, layout }: FileStore
       'writing',
       inTheWay.map((path) => `${path} is a folder, and in the way of a file`),
       '',
-      'move it away: the file is made anew',
+      'move it away: the file is created again',
     )
   const refused = [...folders, ...files].flatMap((path) => {
     const reason = whyNotWritable(fileSystem, fromShown(root, path))
@@ -37,7 +37,7 @@ const leastFree = 1024 * 1024
 
 export function checkDisk(fileSystem: FileSystem, { root }: FileStore, report: Report): void {
   const { blocks, bavail, bsize } = fileSystem.statfsSync(root)
-  // Some network disks do not tell their size.
+  // Some network disks do not report their size.
   const isFull = blocks > 0 && bavail * bsize < leastFree
   report(
     'disk',

@@ -57,7 +57,7 @@ const entrySchema = z.object({
   embedding: z.nullable(z.object({ model: z.string(), vector: z.array(z.number()) })),
 })
 
-/** @throws when the bytes are no archived entry */
+/** @throws when the bytes are not an archived entry */
 export const parsePacked = (bytes: Uint8Array): Entry => entrySchema.parse(unpack(bytes)) as Entry
 
 /** The operations of a cold store, synchronous except for search. Files are read on demand, and nothing is cached. */
@@ -74,7 +74,7 @@ export function createColdFiles({ fileSystem, root, folder, access }: ColdFilesO
   const bytesOf = (path: string): Buffer | null => {
     if (!isInside(fileSystem, root, dirname(path))) return null
     const stats = statusOf(fileSystem, path)
-    if (stats && !stats.isFile()) throw damaged(path, 'it is no plain file')
+    if (stats && !stats.isFile()) throw damaged(path, 'it is not a plain file')
     return stats && orAbsent(() => fileSystem.readFileSync(path))
   }
 
@@ -113,7 +113,7 @@ export function createColdFiles({ fileSystem, root, folder, access }: ColdFilesO
     return isInside(fileSystem, root, dirname(path)) && removeFile(fileSystem, path)
   }
 
-  /** Usually there is nothing to remove; then take no lock, which fails on a full disk. */
+  /** Usually there is nothing to remove; then take no lock, because locking fails on a full disk. */
   const removeIfThere = (address: Address): boolean =>
     fileSystem.existsSync(pathOf(address)) && exclusively(() => remove(address))
 
@@ -137,7 +137,7 @@ export function createColdFiles({ fileSystem, root, folder, access }: ColdFilesO
       return store.find(query)
     },
 
-    /** One change at a time, or any number of removals of whatever is there. */
+    /** Takes one change at a time, or any number of removals; entries that are not there are skipped. */
     commit(changes: readonly Change[]): void {
       const removals = changes.flatMap((each) => ('remove' in each && !each.expected ? each.remove : []))
       if (removals.length === changes.length) {

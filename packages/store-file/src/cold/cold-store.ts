@@ -2,7 +2,7 @@ import type { ColdStore } from '@recall/core'
 import type { ColdFilesOptions } from './cold-files.ts'
 import type { CurrentFiles } from './moves.ts'
 
-/** Archived entries as compressed files, one each. Loaded when it is first used: most processes never do. */
+/** Archived entries as compressed files, one each. Loaded on first use: most processes never use it. */
 export function createColdStore(options: ColdFilesOptions, current: CurrentFiles): ColdStore {
   const open = async () => {
     const [{ createColdFiles }, { createMoves }] = await Promise.all([

@@ -13,9 +13,12 @@ import type { MemoryAccess } from '../access.ts'
 import { placementOf } from '../layout/placement.ts'
 import type { ColdFiles } from './cold-files.ts'
 
-/** The entries that are not archived, as far as moving needs them. */
+/** What moving needs to know of the entries that are not archived. */
 export interface CurrentFiles {
-  /** What was last written before a time, by the index, without the conversations that have files of their own. */
+  /**
+   * Entries last written before a time, according to the index, without the conversations, which have files of their
+   * own.
+   */
   olderThan(place: Place, before: number): Address[]
   /** @throws MemoryError CORRUPTION when the file does not hold what it announces */
   get(address: Address, now: number): Entry | null
@@ -26,15 +29,15 @@ export interface CurrentFiles {
 }
 
 /**
- * Moves entries to the archive and back, each under the lock of the memory. People take no lock: so the copy is
- * made first, and goes again when the original was touched in between.
+ * Moves entries to the archive and back, each under the memory's lock. People take no lock, so the copy is made first,
+ * and is removed again if the original was touched in between.
  */
 export function createMoves(current: CurrentFiles, cold: ColdFiles, { exclusively }: MemoryAccess) {
   /** The file decides, not the index. */
   const readOld = (address: Address, before: number, now: number): Entry | null => {
     const entry = current.get(address, now)
-    // Conversations are archives by themselves: markdown that people read, numbered and listed in a table. One may have
-    // got its file since the index was asked.
+    // Conversations are archives already: markdown that people read, numbered and listed in a table. One may have got
+    // its file since the index was asked.
     return entry && entry.updatedAt < before && placementOf(entry).kind === 'note' ? entry : null
   }
 
@@ -48,7 +51,7 @@ export function createMoves(current: CurrentFiles, cold: ColdFiles, { exclusivel
       current.removeAsRead(entry)
       return true
     } catch (error) {
-      // After any other error the original may be gone, although that could not be made durable.
+      // After any other error the original may be gone, although its removal could not be made durable.
       if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
       if (earlier) cold.put(earlier, { overwrite: true, now })
       else cold.remove(address)

@@ -5,22 +5,22 @@ const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zl
 
 const version = 1
 
-/** How the name of such a file ends. */
+/** How the name of a packed file ends. */
 export const packedEnding = '.json.gz'
 
-/** An archived entry as one gzip file of JSON, its expiry first. */
+/** Packs an archived entry as one gzip file of JSON, with its expiry first. */
 export function pack({ expiresAt, ...entry }: Entry): Uint8Array {
   return zlib().gzipSync(JSON.stringify({ version, expiresAt, ...entry }))
 }
 
-/** @throws when the bytes are not such a file, or one of a later version */
+/** @throws when the bytes are not a packed entry, or one of a later version */
 export function unpack(bytes: Uint8Array): unknown {
   const packed = JSON.parse(zlib().gunzipSync(bytes).toString('utf8')) as { version?: unknown }
   if (packed.version !== version) throw new Error(`its version is ${String(packed.version)}, not ${version}`)
   return packed
 }
 
-/** Enough compressed bytes for the first members. */
+/** This many compressed bytes contain the first members. */
 const beginning = 512
 
 /** Whether an entry may have expired, judged by the beginning of its file; true when in doubt. */

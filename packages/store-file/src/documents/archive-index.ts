@@ -2,7 +2,7 @@ import type { ConversationArchive } from '@recall/core'
 import { keepingLineEnds, linesOf } from './line-ends.ts'
 import { mergeMark } from './merge.ts'
 
-/** ARCHIVE.md: a table for people, one row an archive. Derived from the archives, so it can be made anew. */
+/** ARCHIVE.md: a table for people, one row per archive. Derived from the archives, so it can be rebuilt. */
 export const archiveIndexHeader = `# Archive
 
 | # | Date | Session | Messages | Duration | Source | Topics |
@@ -34,7 +34,7 @@ export function archiveRows(content: string): number[] {
   return [...content.matchAll(/^\| (\d{3,}) \|/gm)].map(([, number]) => Number(number))
 }
 
-/** The sessions that the rows of a number name, or the parts of one: more than one where a merge left both sides. */
+/** The sessions, or parts of one, that the rows of a number name: more than one where a merge left both sides. */
 export const sessionsInTable = (content: string, wanted: number): string[] =>
   Array.from(content.matchAll(/^\| (\d{3,}) \|[^|]*\| (.*?) \|/gm))
     .filter(([, number]) => Number(number) === wanted)
@@ -48,7 +48,9 @@ export function datesInTable(content: string): Map<number, { date: string; sessi
   )
 }
 
-/** The table with the rows of both sides of a merge; `null` where there is none, or people wrote something in a side. */
+/**
+ * The table with the rows of both sides of a merge; `null` when there is no merge, or people wrote something in a side.
+ */
 export function withBothSides(content: string): string | null {
   const lines = linesOf(content)
   const from = lines.findIndex((line) => mergeMark(line) === '<')
@@ -59,7 +61,7 @@ export function withBothSides(content: string): string | null {
   return lines.filter((line) => mergeMark(line) === undefined).join('')
 }
 
-/** The number of a line that is a row; `NaN` when it is none. */
+/** The number of a line that is a row; `NaN` for any other line. */
 const numberIn = (line: string): number => Number(/^\| (\d{3,}) \|/.exec(line)?.[1])
 
 /** The table with rows replaced, by number, or added in their order; what people wrote around it stays. */
@@ -74,7 +76,7 @@ export const withArchiveRows = (file: string, rows: ReadonlyMap<number, string>)
       return row ?? line
     })
     if (left.size === 0) return lines.join('')
-    // Below a line that is none of the table, a row would be read as text.
+    // Below a line outside the table, a row would be read as text.
     const end = 1 + (lastIndexOf(lines, isRow) ?? lastIndexOf(lines, isOfTable) ?? lines.length - 1)
     const numbers = lines.map(numberIn)
     const added = lines.map((): string => '')

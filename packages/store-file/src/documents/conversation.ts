@@ -16,8 +16,8 @@ import { lineEndsOf } from './line-ends.ts'
  * A conversation archive: the front matter of the specification, then summary, turns and tags.
  *
  * @param earlier the file that it replaces; what a person added to its front matter stays
- * @throws MemoryError INVALID_INPUT when the front matter would be too long to be read again, CORRUPTION when that of the
- * earlier file cannot be read
+ * @throws MemoryError INVALID_INPUT when the front matter would be too long to be read again, CORRUPTION when the front
+ * matter of the earlier file cannot be read
  */
 export function printConversation(archive: ConversationArchive, number: number, earlier = ''): string {
   const facts = {
@@ -46,7 +46,7 @@ export function printConversation(archive: ConversationArchive, number: number, 
   )
   if (head.length > maxFrontMatterLength) {
     throw new MemoryError(
-      `the front matter of the archive of '${archive.sessionId.slice(0, 80)}' takes ${head.length} characters, more than the ${maxFrontMatterLength} that are read again`,
+      `the front matter of the archive of '${archive.sessionId.slice(0, 80)}' takes ${head.length} characters, and only ${maxFrontMatterLength} can be read again`,
       MemoryErrorCode.INVALID_INPUT,
     )
   }
@@ -54,8 +54,8 @@ export function printConversation(archive: ConversationArchive, number: number, 
 }
 
 /**
- * Reads an archive, including one written by hand or by another tool: what the front matter lacks is derived from the
- * file.
+ * Reads an archive, including one written by hand or by another tool: facts missing from the front matter are derived
+ * from the file.
  */
 export function parseConversation(
   content: string,
@@ -90,7 +90,7 @@ export function parseConversation(
     value: { ...known, body: lineEndsOf(content)(body) } satisfies Record<string, JsonValue>,
     text: body,
     created: ended,
-    // Who edits an archive leaves its date as it is: a write that has not seen the edit must tell the two apart.
+    // People who edit an archive leave its date as it is: a write that has not seen the edit must tell the two apart.
     updated: known.edited ? ended + 1 : ended,
     ttl: null,
     expires: null,
@@ -103,7 +103,7 @@ export function parseConversation(
   }
 }
 
-/** The optional texts of the front matter, and what they are in the value. */
+/** The optional texts of the front matter, and their names in the value. */
 const textFields = {
   last_message: 'lastMessage',
   summarized_by: 'summarizedBy',
@@ -119,7 +119,7 @@ const textsOf = (fields: JsonObject): JsonObject =>
       .filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   )
 
-/** Whether an archive proves that it is whole: it names its session, and no letter of it has changed since. */
+/** Whether an archive proves that it is whole: it names its session, and not a letter of it has changed since. */
 export function isAsWritten(content: string): boolean {
   const { fields, body } = parseFrontMatter(content)
   const { session_id, body_hash, head_hash } = fields
@@ -131,7 +131,7 @@ const isEdited = (fields: JsonObject, body: string): boolean =>
   (typeof fields.body_hash === 'string' && fields.body_hash !== hashOf(body)) ||
   (typeof fields.head_hash === 'string' && fields.head_hash !== headHashOf(fields))
 
-/** A hash of what a person may know better, however it is spelled in YAML; the other facts are for the archiving. */
+/** A hash of the fields that a person may correct, however YAML spells them; the other facts belong to the archiver. */
 function headHashOf({
   date,
   duration,
@@ -143,5 +143,5 @@ function headHashOf({
   return sha256(JSON.stringify(facts)).slice(0, 16)
 }
 
-/** Distinguishes a person's edits from line endings changed by an editor or git. */
+/** Tells a person's edits from line endings changed by an editor or git. */
 const hashOf = (body: string): string => sha256(body.replaceAll('\r\n', '\n').trim()).slice(0, 16)

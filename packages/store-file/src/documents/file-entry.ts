@@ -5,12 +5,12 @@ import { parseInstant } from '@recall/core/text'
 /** One entry as a file holds it, before access counts and addresses are added. */
 export interface FileEntry {
   key: string
-  /** Set when nothing in the file says its key: its name does. */
+  /** Set when nothing in the file states its key, so that its name does. */
   named?: boolean
   type: string | null
   tags: string[]
   value: JsonValue
-  /** What it is found by; empty when it is not indexed. */
+  /** The text that searches find it by; empty when it is not indexed. */
   text: string
   created: number
   updated: number
@@ -26,7 +26,7 @@ export interface FileEntry {
   number?: number
   /** The members that filters can test without opening the file; `null` when they need the value. */
   fields: JsonValue
-  /** Namespace other than the folder's own spelling. */
+  /** A namespace that differs from how the folder spells it. */
   namespace?: string
   /** What is wrong with the file, for `doctor`. */
   problem?: string
@@ -47,8 +47,8 @@ export function parseTime(value: unknown): number | undefined {
 export const printTime = (time: number): string => new Date(time).toISOString()
 
 /**
- * The texts of a list, as people write it: a single one may stand by itself, and YAML takes `2026` for a number and
- * `true` for a truth.
+ * The texts of a list, as people write it: a single one may stand by itself, and YAML reads `2026` as a number and
+ * `true` as a boolean.
  */
 export const stringsOf = (value: unknown): string[] =>
   [value]

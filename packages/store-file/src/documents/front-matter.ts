@@ -5,7 +5,7 @@ import type { Pair, Scalar } from 'yaml'
 import { isTooDeep } from './json-depth.ts'
 
 /**
- * Most memories never need the YAML parser, and loading it takes as long as a short search. A bundler does not see it.
+ * Most memories never need the YAML parser, and loading it takes as long as a short search. Bundlers do not see it.
  *
  * @throws MemoryError UNAVAILABLE when it is not installed: what a file says is then unknown, not absent
  */
@@ -44,7 +44,7 @@ export function parseFrontMatter(text: string): MarkdownDocument {
   const whole = { fields: {}, body: text.slice(start), bodyLine: 1 }
   if (!opening) return whole
   const begin = start + opening[0].length
-  // Not by `m`, for which lines also end at U+2028, which stands in texts as any other letter.
+  // Not with the flag `m`, for which lines also end at U+2028, an ordinary letter in texts.
   const closing = /(?<![^\n])---[ \t]*(?:\r?\n|$)/
   const head = text.slice(begin, begin + maxFrontMatterLength)
   const end = closing.exec(head)
@@ -66,8 +66,8 @@ export function parseFrontMatter(text: string): MarkdownDocument {
 }
 
 /**
- * Prints front matter as one `name: value` line a field, each value in JSON, which is YAML as well.
- * Fields that are `undefined` or `null` are left out.
+ * Prints front matter as one `name: value` line per field, each value in JSON, which is YAML as well. Fields that are
+ * `undefined` or `null` are left out.
  */
 export function printFrontMatter(fields: Record<string, JsonValue | undefined>): string {
   const lines = Object.entries(fields)
@@ -77,10 +77,10 @@ export function printFrontMatter(fields: Record<string, JsonValue | undefined>):
 }
 
 /**
- * The front matter of a file brought up to date: the given fields as `printFrontMatter` has them, all others and the
- * comments as they stand there.
+ * Brings the front matter of a file up to date: prints the given fields as `printFrontMatter` does, and keeps all
+ * others and the comments as they are.
  *
- * @param title what the file is called in an error
+ * @param title what an error calls the file
  * @throws MemoryError CORRUPTION when it cannot be read: what a person wrote there would be lost
  */
 export function updateFrontMatter(
@@ -91,7 +91,7 @@ export function updateFrontMatter(
   const { fields: before, body, problem } = parseFrontMatter(text)
   if (problem !== undefined) {
     throw new MemoryError(
-      `what stands in the file of '${title.slice(0, 80)}' would be lost (${problem}): mend that, or delete the memory first`,
+      `what is in the file of '${title.slice(0, 80)}' would be lost (${problem}): mend that, or delete the memory first`,
       MemoryErrorCode.CORRUPTION,
     )
   }
@@ -101,7 +101,7 @@ export function updateFrontMatter(
   if (head.trim() === '' || isPlain) return printFrontMatter(fields)
   const source = head.slice(head.indexOf('\n') + 1, head.lastIndexOf('---'))
   const document = loadYaml().parseDocument(source, yamlOptions)
-  // Of a lone `~`, which names nothing, no field can be set.
+  // A lone `~`, which names nothing, has no fields to set.
   if (Object.keys(before).length === 0) document.contents = null
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined || value === null) document.delete(name)
@@ -127,7 +127,7 @@ const yamlOptions = {
   logLevel: 'error',
 } as const
 
-/** As `printFrontMatter` prints, with every field on a line of its own. */
+/** Prints as `printFrontMatter` does, with every field on a line of its own. */
 const yamlStyle = {
   lineWidth: 0,
   flowCollectionPadding: false,
@@ -139,8 +139,8 @@ const yamlStyle = {
 const notYaml = 'front matter is not YAML'
 
 /**
- * Whether a problem of front matter, such as an unfinished merge, hides what the file says. One that was never closed,
- * or that is no list of fields, may be lines between rules in a text of its own.
+ * Whether a problem of front matter, such as an unfinished merge, hides what the file says. Front matter that was never
+ * closed, or that is not a list of fields, may just be lines between rules in an ordinary text.
  */
 export const isDamaged = (problem: string): boolean => problem.startsWith(notYaml)
 
@@ -182,7 +182,7 @@ function parseFields(source: string): JsonObject | string {
   }
 }
 
-/** Fields that count something. In all others YAML takes for a number what is none, such as the tag `3.10`. */
+/** Fields that hold numbers. In all others YAML may misread text as a number, such as the tag `3.10`. */
 const isNumeric = (name: unknown): boolean =>
   name === 'ttl' || name === 'log' || name === 'part' || name === 'message_count'
 
@@ -191,8 +191,8 @@ const plainWord = /^[A-Za-z][A-Za-z0-9_/.-]*(?: [A-Za-z0-9_/.-]+)*$/
 const yamlWord = /^(?:true|false|null)$/i
 
 /**
- * Reads the front matter that this store prints, and the plain words people type, 40 times faster than a YAML
- * parser; anything else is left to it. Property tests hold the two to the same answers.
+ * Reads the front matter that this store prints, and the plain words people type, 40 times faster than a YAML parser;
+ * anything else is left to the parser. Property tests hold the two to the same answers.
  */
 function parseJsonLines(source: string): JsonObject | undefined {
   const fields: JsonObject = {}

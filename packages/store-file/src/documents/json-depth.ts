@@ -1,7 +1,7 @@
 import type { JsonValue } from '@recall/core'
 import { maxJsonDepth } from '@recall/core/json'
 
-/** Whether a memory would not take a value. Files may hold such: to go through theirs could exhaust the stack. */
+/** Whether a value is nested too deep for a memory. Files may hold such a value: walking it could exhaust the stack. */
 export const isTooDeep = (value: JsonValue, depth = 0): boolean =>
   depth > maxJsonDepth ||
   (typeof value === 'object' &&

@@ -2,8 +2,8 @@ import { proseLines } from '@recall/core/text'
 import { linesOf } from './line-ends.ts'
 
 /**
- * The two versions of a file in which version control left both sides of a merge, also with what both come from
- * between them; `null` where there is nothing of the kind.
+ * The two versions of a file in which version control left both sides of a merge, even when their common ancestor
+ * stands between them; `null` when there is no such merge.
  */
 export function sidesOf(content: string): [mine: string, theirs: string] | null {
   let [mine, theirs] = ['', '']
@@ -24,7 +24,7 @@ export function sidesOf(content: string): [mine: string, theirs: string] | null 
 
 type Part = 'both' | 'mine' | 'base' | 'theirs'
 
-/** What begins behind a mark; one that stands elsewhere is a line as any other. */
+/** The part that a mark begins; a mark in any other place is an ordinary line. */
 const partBehind: Record<Part, Record<string, Part>> = {
   both: { '<': 'mine' },
   mine: { '|': 'base', '=': 'theirs' },
@@ -33,19 +33,19 @@ const partBehind: Record<Part, Record<string, Part>> = {
 }
 
 /**
- * Whether version control left both sides of a merge in a file. What an agent or a person quotes in fenced code does
- * not count; front matter does.
+ * Whether version control left both sides of a merge in a file. Fenced code, where an agent or a person may quote one,
+ * does not count; front matter does.
  */
 export function hasBothSides(content: string): boolean {
-  // Most files are looked at for this alone.
+  // This check is enough for most files.
   if (!content.includes('<<<<<<<')) return false
   const lines = linesOf(content.replace(/^---[ \t]*(?=\r?\n)/, ''))
   const isProse = proseLines(lines)
   const marks = lines.flatMap((line, i) => (isProse[i] ? (mergeMark(line) ?? []) : []))
-  // A side may begin outside a fence and end within: both sides of a JSON note open one.
+  // A side may begin outside a fence and end within one: both sides of a JSON note open one.
   return /<\|?=+>/.test(marks.join('')) || (marks.includes('<') && sidesOf(content) !== null)
 }
 
-/** The letter of the line that begins a side of a merge, ends it, or stands between two. */
+/** The letter of a line that begins a side of a merge, ends it, or separates two. */
 export const mergeMark = (line: string): string | undefined =>
   /^(<{7}|\|{7}|={7}|>{7})(?= |\r?\n|$)/.exec(line)?.[1]?.[0]

@@ -11,12 +11,12 @@ import { keepingLineEnds, lineEndsOf } from './line-ends.ts'
 const largestIndexedValue = 2048
 
 /**
- * A plain entry as one markdown file: front matter, then the value. A string is the body verbatim (plus the
- * line end that every text file has); any other JSON stands in a fenced block.
+ * A plain entry as one markdown file: front matter, then the value. A string is the body verbatim (plus the line end
+ * that every text file has); any other JSON goes into a fenced block.
  *
  * @param earlier the file that it replaces; what a person added to its front matter stays, and so do its line ends
- * @throws MemoryError INVALID_INPUT when the front matter would be too long to be read again, CORRUPTION when that of the
- * earlier file cannot be read
+ * @throws MemoryError INVALID_INPUT when the front matter would be too long to be read again, CORRUPTION when the front
+ * matter of the earlier file cannot be read
  */
 export const printNote = (entry: Entry, earlier = ''): string =>
   keepingLineEnds(earlier, (plain) => printAfter(plain, entry))
@@ -43,7 +43,7 @@ function printAfter(earlier: string, entry: Entry): string {
   const head = updateFrontMatter(earlier, { ...fields, hash: hashOf(fields, body) }, entry.key)
   if (head.length > maxFrontMatterLength) {
     throw new MemoryError(
-      `key, tags and text of '${entry.key.slice(0, 80)}' take ${head.length} characters, more than the ${maxFrontMatterLength} that are read again`,
+      `key, tags and text of '${entry.key.slice(0, 80)}' take ${head.length} characters, and only ${maxFrontMatterLength} can be read again`,
       MemoryErrorCode.INVALID_INPUT,
       { scope: entry.scope, key: entry.key },
     )
@@ -63,7 +63,7 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
   const written = parseTime(fields.updated) ?? modified
   const updated = isEdited(fields, body) ? Math.max(written, modified) : written
   const ttl = isLifetime(fields.ttl) ? fields.ttl : null
-  // A key is looked for in the one file that bears its name, so no other name can stand for it.
+  // A key is looked up in the one file that bears its name, so a file cannot claim a key of another name.
   const key = typeof fields.key === 'string' && fileStem(fields.key) === stem ? fields.key : stem
   const ownProblem = parsed === undefined ? unreadableJson : problemOf(fields, key, stem)
   return {
@@ -86,8 +86,8 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
 }
 
 /**
- * When a note ends. An edit prolongs it as a write does, unless the line `expires` was edited, too: then it is not as
- * far from `updated` as it was written.
+ * When a note expires. An edit extends it as a write does, unless the line `expires` was edited, too: then it is no
+ * longer as far from `updated` as when it was written.
  */
 function expiryOf(
   stated: number | undefined,
@@ -100,21 +100,23 @@ function expiryOf(
   return updated > written && isAsWritten ? updated + ttl : stated
 }
 
-/** A version that follows another in the same millisecond is dated later than its expiry is counted from. */
+/**
+ * A version that follows another in the same millisecond gets a later `updated` than the time its expiry counts from.
+ */
 const leewayMs = 1000
 
 /** Whether a person changed a note since it was written: they seldom think of the line `updated`. */
 const isEdited = (fields: JsonObject, body: string): boolean =>
   typeof fields.hash === 'string' && fields.hash !== hashOf(fields, body)
 
-/** A hash of what a note says, however that is spelled in YAML and whatever its line ends are. */
+/** A hash of what a note says, regardless of YAML spelling and line ends. */
 function hashOf(fields: Record<string, JsonValue | undefined>, body: string): string {
   const { type, tags, ttl, expires, format, indexed, text } = fields
   const facts = [type, tags, ttl, expires, format, indexed, text].map((fact) => fact ?? null)
   return fingerprint(`${JSON.stringify(facts)}\n${body.replaceAll('\r\n', '\n').trim()}`)
 }
 
-/** What is ignored in the front matter, because it cannot mean anything. */
+/** What is ignored in the front matter, because its value is not valid. */
 function problemOf(fields: JsonObject, key: string, stem: string): string | undefined {
   const problems = [
     ...(String(fields.key ?? key) === key ? [] : [misnamed(stem)]),
@@ -148,13 +150,16 @@ const expected: Readonly<Record<string, { isFit: (given: JsonValue) => boolean; 
   },
 }
 
-/** As people write it: of YAML's words for it only `false` is one in its present version. */
+/** As people write it: of YAML's older words for false, only `false` is one in its present version. */
 const isIndexed = ({ indexed }: JsonObject): boolean => !/^(?:false|no|off|0)$/i.test(String(indexed))
 
 const isLifetime = (ttl: JsonValue | undefined): ttl is number =>
   typeof ttl === 'number' && ttl > 0 && ttl <= longestTtl
 
-/** As for writes. A time much farther away would be no safe integer, and SQLite's driver reads no such row. */
+/**
+ * The same limit as for writes. A time much farther away is not a safe integer, and SQLite's driver cannot read its
+ * row.
+ */
 const longestTtl = 1e14
 
 const misnamed = (stem: string): string =>
@@ -184,7 +189,7 @@ function textOf(fields: Record<string, JsonValue>, value: JsonValue): string {
   return typeof fields.text === 'string' ? fields.text : searchableText(value)
 }
 
-/** A text has no members that a filter could name; a large value is read from its file when one does. */
+/** A text has no members that a filter could name; a large value is read from its file when a filter needs one. */
 function indexable(value: JsonValue): JsonValue {
   if (typeof value === 'string') return ''
   return JSON.stringify(value).length <= largestIndexedValue ? value : null
@@ -194,7 +199,7 @@ function indexable(value: JsonValue): JsonValue {
 export const printFenced = (value: JsonValue): string =>
   `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``
 
-/** The value that the body of a note holds in JSON; `undefined` when it holds none. */
+/** The JSON value in the body of a note; `undefined` when there is none. */
 export function parseFenced(body: string): JsonValue | undefined {
   const match = /^\s*```(?:json)?[ \t]*\r?\n([\s\S]*?)\r?\n```\s*$/.exec(body)
   try {

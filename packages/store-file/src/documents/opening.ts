@@ -1,7 +1,7 @@
 import { parseFrontMatter } from './front-matter.ts'
 
 /**
- * What tells best of an archive without a title what it is about: the first line of its summary, or of what was said.
+ * What best tells the subject of an archive without a title: the first line of its summary, or of what was said.
  *
  * @param beginning of the archive, with its whole front matter
  * @returns `undefined` when nothing is said in it
@@ -9,6 +9,6 @@ import { parseFrontMatter } from './front-matter.ts'
 export const openingOf = (beginning: string): string | undefined =>
   openingIn(parseFrontMatter(beginning).body)
 
-/** `openingOf` of what stands below the front matter. */
+/** `openingOf` for the text below the front matter. */
 export const openingIn = (body: string): string | undefined =>
   body.split(/\r?\n/).find((line) => /^[^#>\s]/.test(line))

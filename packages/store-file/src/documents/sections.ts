@@ -4,15 +4,15 @@ import { isHandName } from '../files/paths.ts'
 import type { FileEntry, FileTimes } from './file-entry.ts'
 import { keepingLineEnds, lineEndsOf, linesOf } from './line-ends.ts'
 
-/** What a key such as `MEMORY.md#preferences` names: a section of a curated file. `null` for any other key. */
+/** The section of a curated file that a key such as `MEMORY.md#preferences` names; `null` for any other key. */
 export function sectionOf(key: string): { fileName: string; slug: string } | null {
-  // Most keys name none, and a pattern of Unicode properties takes a millisecond to build.
+  // Most keys name no section, and a pattern of Unicode properties takes a millisecond to build.
   if (!key.includes('.md#')) return null
   const [, stem = '', slug = ''] = /^(.+)\.md#([\p{L}\p{M}\p{N}-]+)$/u.exec(key) ?? []
   return isHandName(stem) ? { fileName: `${stem}.md`, slug } : null
 }
 
-/** Whether a section of that name can be read back under it: `Preferences` would become `preferences`. */
+/** Whether a section with this slug can be read back under it: `Preferences` would become `preferences`. */
 export const isSlug = (slug: string): boolean =>
   slug !== '' && uniqueSlug(headingOf(slug), new Map()) === slug
 
@@ -25,7 +25,7 @@ const introSlug = 'intro'
 export interface Section {
   slug: string
   heading: string
-  /** The line of the heading, verbatim; empty for what stands before the first one. */
+  /** The line of the heading, verbatim; empty for the part before the first heading. */
   opening: string
   /** The lines below the heading, verbatim. */
   body: string
@@ -33,7 +33,7 @@ export interface Section {
   line: number
 }
 
-/** Splits a curated file at its `##` headings. What is no prose is not searched for them. */
+/** Splits a curated file at its `##` headings. Headings in code and comments do not count. */
 export function parseSections(file: string): Section[] {
   const { content } = withoutMark(file)
   const sections: Section[] = [{ slug: introSlug, heading: '', opening: '', body: '', line: 1 }]
@@ -51,13 +51,13 @@ export function parseSections(file: string): Section[] {
   return sections
 }
 
-/** A byte order mark, which some editors write, is no part of the first line. */
+/** A byte order mark, which some editors write, is not part of the first line. */
 function withoutMark(file: string): { mark: string; content: string } {
   const length = file.startsWith('\uFEFF') ? 1 : 0
   return { mark: file.slice(0, length), content: file.slice(length) }
 }
 
-/** Every section that holds text, or at least a name, is an entry of long-term memory; one that was moved is not. */
+/** Every section that holds text, or at least a name, is an entry of long-term memory, unless it was moved. */
 export function sectionEntries(content: string, fileName: string, { modified }: FileTimes): FileEntry[] {
   const withLineEnds = lineEndsOf(content)
   return parseSections(content)
@@ -102,7 +102,7 @@ function checkedWithSection(content: string, slug: string, text: string): string
   )
 }
 
-/** What all sections but one say. */
+/** What all the other sections say. */
 const outlineBeside = (slug: string, sections: readonly Section[]): string[] =>
   sections.flatMap((each) => (each.slug === slug ? [] : `${each.heading}\n${each.body.trim()}`))
 
@@ -112,7 +112,7 @@ function printWithSection(file: string, sections: readonly Section[], slug: stri
   const body = `${text.trim()}\n`
   if (!section) {
     const before = content === '' || content.endsWith('\n') ? content : `${content}\n`
-    // A section that went from there has left its blank line.
+    // A removed section has left its blank line.
     const isSetOff = before.trim() === '' || before.endsWith('\n\n')
     return `${mark}${before}${isSetOff ? '' : '\n'}## ${headingOf(slug)}\n\n${body}`
   }
@@ -147,8 +147,8 @@ export function requireSectionText({ scope, key, value, text, type, tags }: Entr
     throw refused(`${only} holds text: keep other values, and what is encrypted, under another key`)
   if (!value.isWellFormed())
     throw refused(`${only} cannot hold half a character: a surrogate stands alone in the text`)
-  if (tags.length > 0) throw refused(`${only} carries no tags`)
-  if (type !== null && type !== sectionType) throw refused(`${only} carries no type`)
+  if (tags.length > 0) throw refused(`${only} cannot have tags`)
+  if (type !== null && type !== sectionType) throw refused(`${only} cannot have a type`)
   if (text !== value)
     throw refused(`${only} is found by its text: leave out text and index, or choose another key`)
   if (parseSections(value.trim()).length > 1)
@@ -160,7 +160,9 @@ export function requireSectionText({ scope, key, value, text, type, tags }: Entr
   return value
 }
 
-/** Marks are part of a word, such as the vowels of Devanagari; those that make a sign an emoji are not. */
+/**
+ * Combining marks are part of a word, such as the vowels of Devanagari; those that turn a sign into an emoji are not.
+ */
 const slugWords = (text: string): string[] =>
   text.match(/[\p{L}\p{N}](?:[\p{L}\p{N}]|(?!\p{Variation_Selector})[\p{Mn}\p{Mc}])*/gu) ?? []
 

@@ -16,7 +16,10 @@ const facts =
 
 /** The text between two separator lines. */
 interface Block {
-  /** The separator line before it, verbatim; empty before the first block, and before a session that follows at once. */
+  /**
+   * The separator line before it, verbatim; empty before the first block, and before a session that follows without
+   * one.
+   */
   separator: string
   text: string
   line: number
@@ -24,8 +27,8 @@ interface Block {
 }
 
 /**
- * Splits EPHEMERAL.md at its `---` lines, but for those in code of a note, and where a session begins without one: so
- * two stand when both sides of a merge were kept. The blocks with their separators are the file, byte for byte.
+ * Splits EPHEMERAL.md at its `---` lines, except those in a note's code, and where a session begins without one, as
+ * after a merge whose sides were both kept. The blocks with their separators are the file, byte for byte.
  */
 export function parseWindow(content: string): Block[] {
   const blocks: Block[] = [{ separator: '', text: '', line: 1, session: null }]
@@ -46,14 +49,14 @@ export function parseWindow(content: string): Block[] {
     const isSession = !isCode && heading.test(each) && facts.test(lines[i + 1] ?? '')
     if (isSession && !isBlank(blocks.at(-1) as Block)) begin(i + 1)
     const block = blocks.at(-1) as Block
-    // A summary may have been cut within its code: no line in it hides where the session ends.
+    // A summary may have been cut within its code: nothing in it hides where the session ends.
     if (!isInSession(each) && !isCode) codeEnd = closingOf(i) ?? codeEnd
     block.text += each
   })
   return blocks.map((block) => ({ ...block, session: parseSession(block.text) }))
 }
 
-/** Returns a function that is given a block line by line, and tells whether the lines so far are those of a session. */
+/** Returns a function that takes a block line by line and says whether the lines so far are those of a session. */
 function trackSession(): (line: string) => boolean {
   let hasHeading: boolean | undefined
   let hasFacts = false
@@ -86,7 +89,7 @@ function parseSession(block: string): SessionSummary | null {
 
 /** @param pointer where a reader finds the archive: its file, or its key when it has none */
 function printSession(session: SessionSummary, pointer: string): string {
-  // A separator line inside a summary, and the beginning of another session, would end the entry.
+  // A separator line in a summary, or the beginning of another session, would end the entry.
   const summary = session.summary
     .trim()
     .replace(/^---[ \t]*$/gm, '- - -')
@@ -100,8 +103,8 @@ ${summary}
 }
 
 /**
- * Whether what is known of a session survives being written to the window and read back; an id of two lines would not.
- * Its summary is not looked at: whatever it says stands in the window, in the form that `withSession` gives it.
+ * Whether the facts of a session survive being written to the window and read back; an id of two lines would not. The
+ * summary is not checked: whatever it says is kept in the form that `withSession` gives it.
  */
 export function fitsWindow(session: SessionSummary): boolean {
   const read = parseSession(printSession(session, session.archive))
@@ -114,10 +117,12 @@ export function fitsWindow(session: SessionSummary): boolean {
 }
 
 /**
- * The file with a session added in the order of their ends, or replaced where it stands if that is its place. Everything else stays as it
- * was. The summary is for agents, who are told the window as it is when a session starts, so it is shaped to stand there
- * and reads back like that: without the blanks around it, a line `---` as `- - -`, a backslash before a line that would
- * begin a session or close the code of a note, and half a character as U+FFFD.
+ * The file with a session added in the order in which sessions ended, or replaced in place if it is still there.
+ * Everything else stays as it was.
+ *
+ * The summary is for agents, who are shown the window as it is when a session starts, so it is stored and read back in
+ * a safe form: surrounding blanks are trimmed, a line `---` becomes `- - -`, a backslash goes before a line that would
+ * begin a session or close a note's code, and half a character becomes U+FFFD.
  */
 export const withSession = (file: string, session: SessionSummary, pointer: string): string =>
   keepingLineEnds(file, (content) => withBlock(content, session, pointer))
@@ -125,7 +130,7 @@ export const withSession = (file: string, session: SessionSummary, pointer: stri
 function withBlock(content: string, session: SessionSummary, pointer: string): string {
   const written = printWithBlock(content, session, printSession(session, pointer))
   if (parseWindow(written).some((block) => block.session?.sessionId === session.sessionId)) return written
-  // A note above it leaves its code open: with a fence in the summary the session would be part of that.
+  // The note above leaves its code open: a fence in the summary would pull the session into that code.
   const summary = session.summary.replace(/^(?=[ \t]*(?:```|~~~))/gm, '\\')
   return printWithBlock(content, session, printSession({ ...session, summary }, pointer))
 }
@@ -160,7 +165,7 @@ function printWithBlock(content: string, session: SessionSummary, printed: strin
   return `${content}${gap}---\n\n${printed}`
 }
 
-/** The file with where the archive of each session is, as a function says that is given what stands there. */
+/** The file with the archive pointer of each session replaced by what a function returns for the current one. */
 export const withPointers = (
   file: string,
   pointerOf: (sessionId: string, pointer: string) => string,
@@ -218,7 +223,7 @@ function sessionEntry(
 ): FileEntry {
   const session = { ...found, summary: withLineEnds(found.summary) }
   const ended = parseTime(session.date) ?? modified
-  // What stands above the summary are words that every session has.
+  // The lines above the summary use words that every session has.
   const above = text.slice(0, text.trimEnd().length - found.summary.length)
   return {
     ...permanent,

@@ -36,8 +36,9 @@ const hasTable = (database: Database): boolean =>
   valuesOf(database, "SELECT 1 AS value FROM sqlite_schema WHERE name = 'access'").length > 0
 
 /**
- * The file of the access counts, opened when it is needed. What cannot be counted can still be read: a damaged file
- * starts anew, and one that another process holds for long is no error, nor is a full or read-only disk.
+ * The file of the access counts, opened on demand. An entry can be read even when the access cannot be counted: a
+ * damaged file is replaced by an empty one, and a file that another process holds for long is not an error, nor is a
+ * full or read-only disk.
  *
  * @param now milliseconds that never go back
  */
@@ -50,7 +51,7 @@ export function createAccessDatabase(
 ) {
   const path = join(folder, accessName)
   let opened: (OpenedLog & { inode: number; isForReading?: true }) | undefined
-  /** Until when the log is taken for one that cannot be opened for writing. */
+  /** Until then the log counts as one that cannot be opened for writing. */
   let unwritableUntil = Number.NEGATIVE_INFINITY
   let isFull = false
   let isHeld = false
@@ -96,10 +97,10 @@ export function createAccessDatabase(
   }
 
   /**
-   * Reads a log beside which no file can be made, as on a full or read-only disk. What stands in its write-ahead log
-   * would be passed over.
+   * Opens a log read-only if no file can be made next to it, as on a full or read-only disk. Its write-ahead log is
+   * ignored.
    *
-   * @param problem why it cannot be opened for writing, thrown where it cannot be read either
+   * @param problem why it cannot be opened for writing, thrown when it cannot be read either
    */
   const openForReading = (problem: unknown): OpenedLog => {
     if ((statusOf(fileSystem, `${path}-wal`)?.size ?? 0) > 0) throw problem
@@ -110,7 +111,7 @@ export function createAccessDatabase(
     } catch {
       throw problem
     }
-    // On a full disk SQLite makes the file and has no room for what belongs into it.
+    // On a full disk SQLite creates the file and then has no room for its content.
     return emptyLog()
   }
 
@@ -143,7 +144,7 @@ export function createAccessDatabase(
     }
   }
 
-  /** Accepts that accesses are not counted, and says so once; throws what is no reason for that. */
+  /** Accepts that accesses are not counted, and says so once; rethrows any error that is not a reason for that. */
   const goUncounted = (error: unknown): void => {
     if (isBusy(error)) {
       if (!isHeld) onNotice(`${path} is held by another process: accesses are not counted meanwhile`)
@@ -167,24 +168,24 @@ export function createAccessDatabase(
     }
   }
 
-  /** Runs a call on the log; answers `undefined` where there is none, or none that can be used. */
+  /** Runs a call on the log; returns `undefined` when there is no log, or it cannot be used. */
   const ifPresent = <T>(call: (log: OpenedLog) => T): T | undefined => using(false, call)
 
-  /** Runs a call on the log, which is made where there is none; answers `undefined` where none can be used. */
+  /** Runs a call on the log, which is created when missing; returns `undefined` when it cannot be used. */
   const making = <T>(call: (log: OpenedLog) => T): T | undefined => using(true, call)
 
   /** @throws MemoryError UNAVAILABLE when there is a log that cannot be read */
   const assertReadable = (): void => {
     if (inode() === undefined || ifPresent(({ sql }) => sql('SELECT 1 FROM access LIMIT 1').all())) return
     throw new MemoryError(
-      `${path} cannot be read, so nobody knows which memories were read lately and live on: nothing was deleted; check who may read and write that file`,
+      `${path} cannot be read, so it is unknown which memories were read lately and live on: nothing was deleted; check who may read and write that file`,
       MemoryErrorCode.UNAVAILABLE,
       { details: { path } },
     )
   }
 
   /**
-   * Leaves no trace of rows that were deleted.
+   * Leaves no trace of deleted rows.
    *
    * @throws MemoryError WRITE_FAILED when there is a log that cannot be written
    */

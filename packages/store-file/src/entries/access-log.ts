@@ -3,7 +3,7 @@ import type { FileSystem } from '../files/file-system.ts'
 import type { Database, OpenDatabase } from '../sqlite/driver.ts'
 import { createAccessDatabase } from './access-database.ts'
 
-/** Which version of an entry an access belongs to: a rewritten entry starts its expiry anew. */
+/** The version of an entry that an access belongs to: a rewritten entry starts its expiry afresh. */
 interface Version {
   created: number
   updated: number
@@ -18,8 +18,8 @@ export interface Access {
 export type AccessLog = ReturnType<typeof createAccessLog>
 
 /**
- * When and how often entries were read, and how far their expiry slid. Kept apart from the files, so that
- * reading a memory does not rewrite it, and apart from the index, which may be deleted at any time.
+ * When and how often entries were read, and how far their expiry slid. Separate from the files, so that reading a
+ * memory does not rewrite it, and separate from the index, which may be deleted at any time.
  */
 export function createAccessLog(
   fileSystem: FileSystem,
@@ -62,7 +62,7 @@ export function createAccessLog(
       return { at, count, expires: known.updated === updated ? expires : null }
     },
 
-    /** Call it before an entry is taken for expired for good: without the log it looks as if nobody had read it. */
+    /** Call it before removing an entry as expired: without the log every entry looks as if nobody had read it. */
     assertReadable,
 
     /** The expiry of this version of an entry, as postponed by reads. */
@@ -72,8 +72,8 @@ export function createAccessLog(
     },
 
     /**
-     * Counts one access for each entry. One to an earlier entry or version that is counted late, after a later access to
-     * what took its place, moves back neither the expiry of that nor its last access.
+     * Counts one access for each entry. An access to an earlier entry or version that is counted late, after a later
+     * access to its successor, moves back neither the expiry nor the last access of the successor.
      */
     record(
       accesses: readonly { address: Address; version: Version; expires: number | null }[],
@@ -103,7 +103,7 @@ export function createAccessLog(
       })
     },
 
-    /** Accesses of a scope, by key; they are those of the entry that was created then. */
+    /** Accesses of a scope, by key; `created` tells which entry of that key they belong to. */
     all(scope: string, namespace: string): Map<string, Pick<Access, 'at' | 'count'> & { created: number }> {
       const rows = ifPresent(({ sql }) =>
         sql('SELECT key, created, at, count FROM access WHERE scope = ? AND namespace = ?').all(
@@ -119,7 +119,7 @@ export function createAccessLog(
       )
     },
 
-    /** Replaces the accesses of an earlier entry of the address by those that a new one brings along. */
+    /** Replaces the accesses of an earlier entry at the address by those that the new one brings along. */
     startAnew(entry: Entry): void {
       const { scope, namespace, key, createdAt, updatedAt, accessedAt, accessCount, expiresAt } = entry
       const known = row(entry)
@@ -149,7 +149,7 @@ export function createAccessLog(
       }
     },
 
-    /** Leaves no trace of the keys that were forgotten. */
+    /** Leaves no trace of forgotten keys. */
     compact,
 
     close,

@@ -44,11 +44,11 @@ interface ReadVersion {
   ttl: number | null
 }
 
-/** Where each entry is in the files, and what stands there now. */
+/** Locates each entry in the files, and reads it. */
 export type EntryFiles = ReturnType<typeof createEntryFiles>
 
 export function createEntryFiles({ root, layout, fileSystem, index, accessLog }: EntryFilesOptions) {
-  /** What was read, by address, and the instant of the call that read it. */
+  /** Entries that were read, by address, with the time of the call that read them. */
   const recent = new Map<string, ReadVersion & { at: number }>()
   const paths = {
     window: join(root, layout.window),
@@ -66,7 +66,7 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     return ownFile(fileSystem, folder, key) ?? path
   }
 
-  /** Reads a file unless a symbolic link leads there. Checks that it exists first, as most new keys do not. */
+  /** Reads a file unless a symbolic link leads there. Checks that it exists first, as most new keys have none. */
   const read = (path: string): ReturnType<typeof readText> =>
     isInside(fileSystem, root, dirname(path)) && statusOf(fileSystem, path)
       ? readText(fileSystem, path)
@@ -85,22 +85,22 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     return isWanted && !isNamedOtherwise ? entry : null
   }
 
-  /** As the index sees it: what a folder's name does not tell, the note has to. */
+  /** Same rule as in the index: if the folder's name does not state the namespace, the note has to. */
   const isOfNamespace = (entry: FileEntry, { namespace }: Address): boolean =>
     fileStem(namespace) === namespace || entry.namespace === namespace
 
-  /** A key or a namespace that is no file name stands in the front matter alone. */
+  /** A key or namespace that is not a valid file name is stated in the front matter alone. */
   const assertTellsKey = (content: string, path: string, { scope, key }: Address): void => {
     const { problem } = parseFrontMatter(content)
     if (problem === undefined) return
-    const message = `${path} does not tell whether it holds '${key}' (${problem}): mend that, or rename the file`
+    const message = `${path} does not say whether it holds '${key}' (${problem}): mend that, or rename the file`
     throw new MemoryError(message, MemoryErrorCode.CORRUPTION, { scope, key, details: { path } })
   }
 
   /**
    * A file that cannot be read may hold the very entry that is wanted.
    *
-   * @throws MemoryError UNAVAILABLE for the first that concerns the caller
+   * @throws MemoryError UNAVAILABLE for the first such file that concerns the caller
    */
   const refuseUnread = (
     unread: ReturnType<SearchIndex['unread']>,
@@ -112,13 +112,15 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     throw new MemoryError(first.problem, MemoryErrorCode.UNAVAILABLE, { details: { path } })
   }
 
-  /** Whether a file that cannot be read may be an archive of a session: where the table names another, it is none. */
+  /**
+   * Whether a file that cannot be read may be the archive of a session: not if the table names another session for it.
+   */
   const mayBeArchiveOf = (key: string, { folder, name }: { folder: string; name: string }): boolean => {
     if (!archiveFile.test(name)) return false
     if (folder !== layout.archives) return true
     const table = read(paths.archiveIndex)?.content ?? ''
     const [told, ...others] = sessionsInTable(table, archiveNumber(name))
-    // A row that was made while the file could not be read has nothing but its name.
+    // A row that was made while the file could not be read states nothing but the file's name.
     if (told === undefined || others.length > 0 || told === name.slice(0, -3)) return true
     const session = told.replace(/ \(part \d+\)$/, '')
     const asked = sessionInRow(key.slice(conversationKey('').length))
@@ -126,8 +128,8 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
   }
 
   /**
-   * Where the archive of a session is, looked up in the index and verified by the file itself; `null` when there is none,
-   * or a note stands for it.
+   * Path of a session's archive, looked up in the index and verified by the file itself; `null` when there is none, or
+   * a note takes its place.
    */
   const archivePath = (key: string): string | null => {
     const current = index.fresh()
@@ -158,14 +160,14 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     return entry ? { ...entry, key: address.key } : null
   }
 
-  /** The curated file that a key names; `null` for the files that the session lifecycle keeps. */
+  /** The curated file that a key names; `null` for files that the session lifecycle keeps. */
   const sectionPath = (key: string): string | null => {
     const path = join(root, layout.memory, sectionOf(key)?.fileName as string)
     const kept = [paths.window, paths.archiveIndex].map((each) => each.toLowerCase())
     return kept.includes(path.toLowerCase()) ? null : path
   }
 
-  /** The file that holds an entry of this key besides a note; `null` when there is none, or none yet. */
+  /** The file, other than a note, that holds an entry of this key; `null` when there is none (yet). */
   const specialPath = (address: Address): string | null => {
     switch (specialPlace(address)) {
       case 'section':
@@ -181,7 +183,8 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
 
   const readEntry = (address: Address): FileEntry | null => {
     const special = readSpecial(address)
-    // In the index it is found by what stands in the file, such as the heading above it. It was written without a text.
+    // The index finds it by its place in the file, such as the heading above it. The entry was written without such a
+    // text.
     return special ? { ...special, text: searchableText(special.value) } : readNote(address)
   }
 
@@ -190,13 +193,13 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     return toMemoryEntry(address, file, access)
   }
 
-  /** Notes what a call read, so that counting its accesses reads nothing again. */
+  /** Notes what a call read, so that counting its accesses does not read it again. */
   const remember = (address: Address, entry: Entry, at: number): void => {
     if (recent.size > 2000) recent.clear()
     recent.set(addressName(address), { ...versionOf(entry), at })
   }
 
-  /** The version whose access is to be counted: the one that the call of this instant read, else what stands there. */
+  /** The version whose access is to be counted: the one read by the call of this instant, otherwise the current one. */
   const versionAt = (address: Address, now: number): ReadVersion | null => {
     const known = recent.get(addressName(address))
     if (known?.at === now) return known
@@ -212,14 +215,16 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     return hasExpired(entry, now) ? null : entry
   }
 
-  /** @throws MemoryError UNAVAILABLE when nobody can tell, because it is not known when the entry was read last */
+  /** @throws MemoryError UNAVAILABLE when it cannot be told, because the last access of the entry is unknown */
   const hasExpired = (entry: Entry, now: number): boolean => {
     if (!isExpired(entry, now)) return false
     accessLog.assertReadable()
     return true
   }
 
-  /** Writing would overwrite a file of that name that holds another key. One that came back meanwhile holds this one. */
+  /**
+   * Refuses to overwrite a file of that name that holds another key. A file that came back meanwhile holds this key.
+   */
   const refuseForeignFile = (path: string, address: Address): void => {
     if (!fileSystem.existsSync(path) || readNote(address)) return
     const { scope, key } = address
@@ -264,7 +269,7 @@ const versionOf = ({ createdAt, updatedAt, ttl }: Entry): ReadVersion => ({
   ttl,
 })
 
-/** An entry that replaces another one: it is as old as that, and its version differs. */
+/** An entry that replaces another one: it keeps the other's creation time, and its version differs. */
 export const asSuccessor = (entry: Entry, earlier: Entry, expected?: Expected): Entry => ({
   ...entry,
   createdAt: earlier.createdAt,

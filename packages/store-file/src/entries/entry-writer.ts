@@ -38,10 +38,10 @@ export interface EntryWriterOptions {
   access: MemoryAccess
 }
 
-/** Attempts to write a shared file that somebody keeps editing at the same moment. */
+/** How often to try writing a shared file that somebody keeps editing at the same moment. */
 const attempts = 5
 
-/** Writes entries to their files and removes them, and tells the index and the access log. */
+/** Writes entries to their files, removes them, and updates the index and the access log. */
 export function createEntryWriter(options: EntryWriterOptions) {
   const { root, layout, fileSystem, internal, index, accessLog, files } = options
   const { recover, hold, exclusively, assertPresent, prepareFolder } = options.access
@@ -67,7 +67,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
     if (!exclusively(() => replaceNote(entry, putOptions))) throw changedUnderneath(entry)
   }
 
-  /** @returns false when there is a file already, or when the file system cannot tell */
+  /** @returns false when the file exists already, or when the file system cannot tell */
   const createNote = (entry: Entry): boolean => {
     const path = notePath(entry)
     let created = false
@@ -78,7 +78,9 @@ export function createEntryWriter(options: EntryWriterOptions) {
     return created
   }
 
-  /** What a note keeps, unless it has expired. @throws MemoryError CONFLICT when the file is no note of that key */
+  /**
+   * The entry in a note, unless it has expired. @throws MemoryError CONFLICT when the file is not a note of that key
+   */
   const livingEntry = (path: string, address: Address, now: number): Entry | null => {
     const note = readNote(address)
     if (!note) {
@@ -111,7 +113,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
     return true
   }
 
-  /** Plans on a workspace and applies it; plans anew when somebody edited a file in the meantime. */
+  /** Plans on a workspace and applies the plan; plans again when somebody edited a file in the meantime. */
   const change = <T>(plan: (workspace: Workspace) => T): T =>
     exclusively(() => {
       assertPresent()
@@ -121,7 +123,9 @@ export function createEntryWriter(options: EntryWriterOptions) {
       }
     })
 
-  /** @returns `undefined`, with nothing changed, when somebody edited a file in the meantime and it is to be tried again */
+  /**
+   * @returns `undefined`, with nothing changed, when somebody edited a file in the meantime and the caller should retry
+   */
   const tryToChange = <T>(plan: (workspace: Workspace) => T, isLast: boolean): { result: T } | undefined => {
     const workspace = createWorkspace(fileSystem)
     const result = index.lookingOnce(() => plan(workspace))
@@ -174,7 +178,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
       }
       recover()
       assertPresent()
-      // Where there is nothing to remove no lock is taken, which fails on a disk that cannot be written.
+      // With nothing to remove, take no lock: it would fail on a disk that cannot be written.
       if (!readNote(address)) return false
       const removed = exclusively(() => {
         const path = notePath(address)
@@ -186,7 +190,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
       return removed
     },
 
-    /** Removes what of the addresses still matches the selection, in steps; returns how many. */
+    /** Removes, in steps, the entries at the addresses that still match the selection; returns how many. */
     removeSelected(selected: readonly Address[], selection: Selection): number {
       const ordered = lastFirst(selected)
       let count = 0
@@ -225,6 +229,6 @@ export function createEntryWriter(options: EntryWriterOptions) {
 /** Entries that one step removes: their texts are in memory, and others wait for the lock. */
 const removedAtOnce = 100
 
-/** Sections that share a heading are numbered: removing one renumbers those behind it, so the last goes first. */
+/** Sections that share a heading are numbered: removing one renumbers those after it, so the last goes first. */
 const lastFirst = (addresses: readonly Address[]): Address[] =>
   [...addresses].sort((a, b) => b.key.length - a.key.length || compareCodePoints(b.key, a.key))

@@ -34,12 +34,12 @@ export interface PlannerOptions {
   files: EntryFiles
 }
 
-/** What writing and removing entries changes in the files, planned on a workspace and applied by the caller. */
+/** Plans, on a workspace, what writing and removing entries changes in the files; the caller applies the plan. */
 export function createPlanner({ fileSystem, layout, index, files }: PlannerOptions) {
   const { paths, notePath, sectionPath, archivePath, filesOf, readNote, readEntry, live, refuseForeignFile } =
     files
 
-  /** @returns whether a note begins, with access counts of its own, rather than following one that is there */
+  /** @returns whether this is a new note, with access counts of its own, rather than a successor of an existing one */
   const planPut = (
     workspace: Workspace,
     entry: Entry,
@@ -97,7 +97,7 @@ export function createPlanner({ fileSystem, layout, index, files }: PlannerOptio
     const known = archivePath(key)
     let number = known ? archiveNumber(basename(known)) : index.fresh().lastArchiveNumber() + 1
     let path = known ?? join(paths.archives, archiveName(layout, number))
-    // Not read: one that is no text has its number all the same.
+    // Not read: even a file that is not text occupies its number.
     const isTaken = (): boolean => statusOf(fileSystem, path) !== null || workspace.exists(path)
     while (!known && isTaken()) path = join(paths.archives, archiveName(layout, ++number))
     workspace.write(path, printConversation(archive, number, workspace.read(path)))
@@ -141,7 +141,7 @@ export function createPlanner({ fileSystem, layout, index, files }: PlannerOptio
     return true
   }
 
-  /** Reads an entry that a change depends on: whoever writes it before the change is applied is noticed then. */
+  /** Reads an entry that a change depends on: a write to it before the change is applied is noticed then. */
   const readNoted = (workspace: Workspace, address: Address): FileEntry | null => {
     // Recorded before it is read, so that no change can slip in between.
     for (const path of filesOf(address)) workspace.read(path)

@@ -4,8 +4,8 @@ import { sectionEntries } from '../documents/sections.ts'
 import type { TextFile } from '../files/read-text.ts'
 
 /**
- * Returns a function that finds a section in a curated file that was just read. Who reads many sections of a long file,
- * one by one, has it split once: for as long as the file says the same, to the letter.
+ * Returns a function that finds a section in a curated file that was just read. When many sections of a long file are
+ * read one by one, it is split once, for as long as its text stays exactly the same.
  */
 export function createSectionReader(parse: typeof sectionEntries = sectionEntries) {
   let last: { path: string; content: string; modified: number; entries: Map<string, FileEntry> } | undefined
@@ -16,7 +16,7 @@ export function createSectionReader(parse: typeof sectionEntries = sectionEntrie
       const entries = parse(content, basename(path), { modified })
       last = { path, content, modified, entries: new Map(entries.map((entry) => [entry.key, entry])) }
     }
-    // Who reads a section may change what it gets.
+    // Callers may change what they get.
     return structuredClone(last.entries.get(key)) ?? null
   }
 }

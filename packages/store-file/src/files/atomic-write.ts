@@ -12,12 +12,14 @@ import { randomName } from './digest.ts'
 import { coarsestStepMs } from './file-stamp.ts'
 import { type FileSystem, statusOf } from './file-system.ts'
 
-/** Unfinished files say which process writes them and where it runs, so that a dead one's can be swept. */
+/**
+ * The name of an unfinished file says which process writes it and where that runs, so that a dead one's can be swept.
+ */
 export const temporaryName = /^\.tmp-(\d+)-([0-9a-f]{8})[0-9a-f]+$/
 
 /**
- * Puts a whole file in place: temporary file beside it, fsync, rename, fsync of the folder. After a crash at
- * any point the old file or the new one is there, never a mixture; when this returns, the new one is.
+ * Puts a whole file in place: temporary file next to it, fsync, rename, fsync of the folder. After a crash at any point
+ * the old file or the new one is there, never a mixture; when this returns, it is the new one.
  *
  * A failed fsync is never retried: the kernel may have dropped the pages, so the write is reported as failed.
  *
@@ -41,19 +43,19 @@ export function replaceFile(
   })
 }
 
-/** What goes on while a file, whose content is durable by then, is moved into place. */
+/** What runs while a file, whose content is durable by then, is moved into place. */
 export interface Placing {
-  /** Runs just before the move; what it throws stops it. */
+  /** Runs just before the move; throwing stops it. */
   verify?: () => void
-  /** Runs the check and the move while nobody else runs theirs: waiting for the disk needs no lock. */
+  /** Runs the check and the move while no other process runs its own: waiting for the disk needs no lock. */
   exclusively?: (move: () => void) => void
 }
 
 /**
  * Like `replaceFile`, but only where no file has that name yet.
  *
- * @returns false, with nothing changed, when the name is taken, or when the file system has no hard links and
- * cannot tell: then only a lock can
+ * @returns false, with nothing changed, when the name is taken, or when the file system has no hard links and cannot
+ * tell: then the caller needs a lock
  */
 export function createFile(
   fileSystem: FileSystem,
@@ -77,10 +79,10 @@ export function createFile(
 }
 
 /**
- * Writes a file of its own beside `path`, durable and no more readable than `path` is; returns its name.
+ * Writes a separate file next to `path`, durable and no more readable than `path` is; returns its name.
  *
- * @param content may come in pieces, each of which is written before the next is asked for
- * @param source where the content of a new file comes from: it becomes no more readable than that
+ * @param content may come in pieces; each is written before the next is requested
+ * @param source where the content of a new file comes from: the new file is no more readable than that
  */
 export function writeTemporary(
   fileSystem: FileSystem,
@@ -106,13 +108,13 @@ export function writeTemporary(
   return temporary
 }
 
-/** The umask may have taken what others of a group need to write into a file that they share. */
+/** The umask may have removed the permission that others of a group need to write to a shared file. */
 function keepMode(fileSystem: FileSystem, descriptor: number, mode: number): void {
   const isOther = ((fileSystem.fstatSync(descriptor).mode ^ mode) & 0o777) !== 0
   if (isOther) fileSystem.fchmodSync(descriptor, mode & 0o777)
 }
 
-/** What shares a file has its time as version, in whole milliseconds: two texts after each other never have the same. */
+/** A shared file uses its time, in whole milliseconds, as its version: two successive texts never have the same. */
 function dateAfter(fileSystem: FileSystem, descriptor: number, earlierMs: number): void {
   const least = Math.round(earlierMs) + 1
   const isLater = (): boolean => Math.round(fileSystem.fstatSync(descriptor).mtimeMs) >= least
@@ -122,7 +124,7 @@ function dateAfter(fileSystem: FileSystem, descriptor: number, earlierMs: number
   if (!isLater()) date(earlierMs + coarsestStepMs)
 }
 
-/** Whether an unfinished file was left behind by a process that is gone. */
+/** Whether an unfinished file was left behind by a dead process. */
 export function isLeftover(fileSystem: FileSystem, folder: string, name: string): boolean {
   const [, pid, place = ''] = temporaryName.exec(name) ?? []
   const isOwn = Number(pid) === process.pid && place === thisProcess().place
@@ -155,7 +157,7 @@ export function appendDurably(fileSystem: FileSystem, path: string, text: string
 /** @returns false when there was nothing to remove */
 export function removeFile(fileSystem: FileSystem, path: string): boolean {
   return writing(path, () => {
-    // `unlinkSync` returns nothing; `null` is what `orAbsent` says of an absent file.
+    // `unlinkSync` returns nothing; `orAbsent` returns `null` for an absent file.
     if (orAbsent(() => fileSystem.unlinkSync(path)) === null) return false
     syncFolder(dirname(path), fileSystem)
     return true
@@ -179,7 +181,7 @@ function writeAll(fileSystem: FileSystem, descriptor: number, bytes: Uint8Array)
   }
 }
 
-/** Runs a call that moves an unfinished file to its place; when it fails, the file goes. */
+/** Runs a call that moves an unfinished file to its place; deletes the file when the call fails. */
 export function orDiscard(fileSystem: FileSystem, temporary: string, call: () => void): void {
   try {
     call()
@@ -189,7 +191,7 @@ export function orDiscard(fileSystem: FileSystem, temporary: string, call: () =>
   }
 }
 
-/** Best effort: what stays behind carries our process id and is swept later. */
+/** Best effort: a file left behind carries our process id and is swept later. */
 function discard(fileSystem: FileSystem, temporary: string): void {
   try {
     fileSystem.unlinkSync(temporary)

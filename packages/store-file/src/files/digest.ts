@@ -1,4 +1,4 @@
-/** Loaded lazily: it takes a tenth of a short command's time, and a search does not need it. */
+/** Loaded lazily: loading takes a tenth of a short command's time, and a search does not need it. */
 const crypto = (): typeof import('node:crypto') => process.getBuiltinModule('node:crypto')
 
 export const sha256 = (text: string): string => crypto().createHash('sha256').update(text).digest('hex')
@@ -7,13 +7,13 @@ export const sha256 = (text: string): string => crypto().createHash('sha256').up
 export const contentHash = (bytes: Uint8Array): Uint8Array =>
   crypto().hash('sha1', bytes, 'buffer').subarray(0, 8)
 
-/** Sixteen bytes in hexadecimal that stand for a text. */
+/** Sixteen bytes in hexadecimal that identify a text. */
 export const textHash = (text: string): string => sha256(text).slice(0, 32)
 
 let own: string | undefined
 let taken = 0
 
-/** A part of a name that no other process chooses, and this process never twice. */
+/** A part of a name that no other process chooses, and that this process never repeats. */
 export function randomName(): string {
   own ??= crypto().randomBytes(6).toString('hex')
   return `${own}${(taken++).toString(16)}`

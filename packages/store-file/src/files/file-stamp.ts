@@ -5,7 +5,7 @@ export interface FileStamp {
   size: number
   /** Modification time in milliseconds, with fractions. */
   modified: number
-  /** Change time: also moves when the modification time is put back. */
+  /** Change time: it moves even when the modification time is set back. */
   changed: number
   inode: number
 }
@@ -25,7 +25,7 @@ export const stampOf = ({ size, mtimeMs, ctimeMs, ino }: FileStats): FileStamp =
   inode: ino % 2 ** 53,
 })
 
-/** `null` for nothing; links, pipes and folders get a stamp, and the reader reports what is wrong with them. */
+/** `null` for an absent file; links, pipes and folders get a stamp, and the reader reports what is wrong with them. */
 export function stampAt(fileSystem: FileSystem, path: string): FileStamp | null {
   const stats = statusOf(fileSystem, path)
   return stats && stampOf(stats)
@@ -39,12 +39,12 @@ export const sameStamp = (a: FileStamp, b: FileStamp): boolean =>
   a.size === b.size && a.modified === b.modified && a.changed === b.changed && a.inode === b.inode
 
 /**
- * The steps in which FAT counts the time of a change. Some network disks, ext3 and HFS+ count in whole seconds, all
- * others so finely that two changes share no time.
+ * FAT counts change times in steps of this length. Some network disks, ext3 and HFS+ count in whole seconds, all others
+ * so finely that no two changes share a time.
  */
 export const coarsestStepMs = 2000
 
-/** Whether a change that is still to come may leave the same times as the last one. */
+/** Whether a future change may get the same times as the last one. */
 const mayRecur = (times: readonly number[], now: number): boolean =>
   times.every((time) => time % 1000 === 0) && now - Math.max(...times) < coarsestStepMs
 
@@ -52,22 +52,23 @@ const mayRecur = (times: readonly number[], now: number): boolean =>
 export const neverRead = -1
 
 /**
- * The stamp to remember of a file: one that equals no other where its file may change and keep its stamp.
+ * The stamp to store for a file: one that equals no other if the file may change without changing its stamp.
  *
- * @param now before the file was looked at: what changes later may be seen only by its time
+ * @param now before the file was looked at: later changes may show only in its time
  */
 export const lastingStamp = (stamp: FileStamp, now: number): FileStamp =>
   mayRecur([stamp.modified, stamp.changed], now) ? { ...stamp, changed: neverRead } : stamp
 
 /**
- * The modification time to remember of a folder: negated, so that it equals none, where more may change at that time.
+ * The modification time to store for a folder: negated, so that it equals no other, if more changes may fall on that
+ * time.
  *
  * @param now before the folder was looked at
  */
 export const lastingTime = (modified: number, now: number): number =>
   mayRecur([modified], now) ? -modified : modified
 
-/** Whether a file is as it was, `null` for absent. */
+/** Whether a file is unchanged; `null` means absent. */
 export function isUnchanged(fileSystem: FileSystem, path: string, before: FileStamp | null): boolean {
   const now = stampAt(fileSystem, path)
   return before && now ? sameStamp(before, now) : before === now
@@ -80,9 +81,9 @@ const words = new Uint32Array(floats.buffer)
 export const stampModulus = 2 ** 50
 
 /**
- * A number below 2^42 for a file. The sum over a folder's files (modulo `stampModulus`) tells whether any of
- * them changed without looking each one up; it is kept up to date by adding and subtracting. The name counts: on some
- * disks a new one leaves a file all its times.
+ * A number below 2^42 for a file. The sum over a folder's files (modulo `stampModulus`) tells whether any of them
+ * changed without looking each one up; it is updated by adding and subtracting. The name counts: on some disks a
+ * renamed file keeps all its times.
  */
 export function mixFile(name: string, { size, modified, changed, inode }: FileStamp): number {
   floats[0] = size
@@ -105,7 +106,7 @@ export function mixFile(name: string, { size, modified, changed, inode }: FileSt
 }
 
 /**
- * The files of a folder, by name and stamp. Typed arrays and names that are joined, page by page: as objects and short
+ * The files of a folder, by name and stamp. Uses typed arrays and joined names, page by page: as objects and short
  * strings, 100,000 files take five times the memory.
  */
 export function createStampList() {
@@ -150,13 +151,13 @@ export function createStampList() {
 
     count: (): number => count,
 
-    /** Sum of the mixed files, to compare with the one that the index has for the folder. */
+    /** Sum of the mixed files, to compare with the sum that the index has for the folder. */
     sum: (): number => sum,
 
     /**
-     * The files that are not as they were known: changed, new, or gone, with the stamp that they have now.
+     * The files that differ from what was known: changed, new, or gone, with their current stamp.
      *
-     * @param known read once, row by row: a map of its objects takes as much memory as all else that a query needs
+     * @param known read once, row by row: a map of its objects takes as much memory as everything else in a query
      */
     differences(known: Iterable<FileStamp & { name: string }>): Map<string, FileStamp | null> {
       const listed = names()

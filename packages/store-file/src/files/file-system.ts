@@ -37,7 +37,7 @@ export const defaultFileSystem: FileSystem =
 
 const { O_CREAT, O_WRONLY } = nodeFileSystem.constants
 
-/** The call's result; the operating system's failures with a root as a sentence. */
+/** The call's result; failures of the operating system at a root become a readable sentence. */
 export function orUnusable<T>(root: string, call: () => T): T {
   try {
     return call()
@@ -52,13 +52,16 @@ export function orUnusable<T>(root: string, call: () => T): T {
   }
 }
 
-/** What is at a path, links not followed; `null` when nothing is. Without the error, which takes longer than the look. */
+/**
+ * What is at a path, without following links; `null` when there is nothing. Avoids the error, which takes longer than
+ * the look-up.
+ */
 export const statusOf = (fileSystem: FileSystem, path: string): nodeFileSystem.Stats | null =>
   orAbsent(() => fileSystem.lstatSync(path, { throwIfNoEntry: false })) ?? null
 
 /**
- * Writes a note that a crash may tear, and that its reader then takes for none. In place: a file that was emptied
- * first is flushed to disk by ext4 when it is closed, which takes as long as a durable write.
+ * Writes a note that a crash may tear; its reader then treats it as missing. Writes in place: if a file is emptied
+ * first, ext4 flushes it to disk on closing, which takes as long as a durable write.
  */
 export function overwriteInPlace(fileSystem: FileSystem, path: string, note: string): void {
   const bytes = Buffer.from(note)

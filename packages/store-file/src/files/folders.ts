@@ -4,14 +4,14 @@ import { errorCode, syncFolder } from '@recall/core/process'
 import type { FileSystem } from './file-system.ts'
 
 /**
- * Creates a folder, level by level, and makes its name durable; does nothing when it exists. Node's own recursive call
- * says of a read-only disk that the folder is missing, and below `/proc` it never returns.
+ * Creates a folder, level by level, and makes its name durable; does nothing when it exists. On a read-only disk Node's
+ * own recursive call reports that the folder is missing, and below `/proc` it never returns.
  *
- * @param mode of the last level; the others are as the process creates any folder
+ * @param mode of the last level; the others get the process's default
  */
 export function ensureFolder(fileSystem: FileSystem, folder: string, mode?: number): void {
   if (fileSystem.existsSync(folder)) return
-  // Each new level is a name in the level above it.
+  // Each new level is a name in its parent folder.
   const above = dirname(folder)
   // A drive has nothing above it.
   if (above !== folder) ensureFolder(fileSystem, above)
@@ -19,9 +19,10 @@ export function ensureFolder(fileSystem: FileSystem, folder: string, mode?: numb
 }
 
 /**
- * The same below a folder that is never created: while it is away, what is written would lie where nobody looks for it.
+ * Like `ensureFolder`, below a folder that is never created: while it is away, new files would lie where nobody looks
+ * for them.
  *
- * @param mode of the first level below it; the others are as the process creates any folder
+ * @param mode of the first level below it; the others get the process's default
  * @throws MemoryError UNAVAILABLE when the folder above is missing
  */
 export function ensureBelow(fileSystem: FileSystem, above: string, folder: string, mode?: number): void {
@@ -54,9 +55,9 @@ export function missingRoot(root: string): MemoryError {
   )
 }
 
-/** What is created in a root only the user may enter, which protects all that lies in it. */
+/** Only the user may enter what is created in a root, which protects everything in it. */
 export const onlyUser = 0o700
 
-/** Creates the folder of the index, in a memory that is there. */
+/** Creates the folder of the index, in a memory that exists. */
 export const ensureInternal = (fileSystem: FileSystem, internal: string): void =>
   ensureBelow(fileSystem, dirname(internal), internal)

@@ -5,13 +5,13 @@ import { type FileSystem, statusOf } from './file-system.ts'
 
 const owned = /^(\d+)-(\d+)-([0-9a-f]{8})[0-9a-f]+$/
 
-/** A name that says which process a file belongs to, as long as that lives; each call gives another one. */
+/** A name that says which process a file belongs to while that process lives; each call returns a new one. */
 export function ownedName(): string {
   const { pid, started, place } = thisProcess()
   return `${pid}-${started}-${place}${randomName()}`
 }
 
-/** Whether a file of such a name was left behind; `undefined` for other names. */
+/** Whether a file with such a name was left behind; `undefined` for other names. */
 export function isAbandoned(fileSystem: FileSystem, path: string): boolean | undefined {
   const [, pid, started, place = ''] = owned.exec(basename(path)) ?? []
   if (pid === undefined) return undefined

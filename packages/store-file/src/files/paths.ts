@@ -11,8 +11,8 @@ const plainName = /^[a-z0-9](?:[a-z0-9._-]{0,78}[a-z0-9_-])?$/
 const deviceName = /^(?:con|prn|aux|nul|(?:com|lpt)[\d¹²³]|conin\$|conout\$) *(?:\.|$)/
 
 /**
- * The file name of a key, without its ending: the key itself where that is safe, otherwise what is readable
- * of it and a hash. No key can name a file outside its folder, and no two keys share a name.
+ * The file name of a key, without its ending: the key itself where that is safe, otherwise its readable part and a
+ * hash. No key can name a file outside its folder, and no two keys share a name.
  */
 export function fileStem(key: string): string {
   if (plainName.test(key) && !deviceName.test(key)) return key
@@ -27,7 +27,7 @@ export function fileStem(key: string): string {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
 const oneName = /^(?!\.)[^/\u0000-\u001f\u007f]+$/
-/** Of a path with U+10FFFF, Node on Windows does not report an error: the process ends. */
+/** For a path with U+10FFFF, Node on Windows reports no error: the process ends. */
 const nameOnWindows = /^[^\\:*?"<>|\u{10ffff}]+(?<![. ])$/u
 /** File systems take names of up to 255 bytes, the ending included. */
 const longestStem = 252
@@ -42,20 +42,21 @@ export const isHandName = (stem: string, platform = process.platform): boolean =
 export function ownFile(fileSystem: FileSystem, folder: string, key: string): string | null {
   if (!isHandName(key)) return null
   const path = join(folder, `${key}.md`)
-  // Most keys have no such file, and to look takes a twentieth of the time that it takes to follow a path in vain.
+  // Most keys have no such file, and this look-up takes a twentieth of the time of resolving a path that does not
+  // exist.
   const stats = statusOf(fileSystem, path)
   return stats && (stats.isSymbolicLink() || isSpelledSo(fileSystem, path)) ? path : null
 }
 
 /**
- * Whether a file has the very name that it was found by. Where case or accents are ignored, or long names have short
- * ones as well, it may have another, and belong to another key.
+ * Whether a file's real name is exactly the one it was found by. Where case or accents are ignored, or long names also
+ * have short ones, it may have another name, and belong to another key.
  */
 export function isSpelledSo(fileSystem: FileSystem, path: string): boolean {
   const [folder, name] = [dirname(path), basename(path)]
   const real = orAbsent(() => fileSystem.realpathSync.native(path))
   if (real === null || basename(real) !== name) return false
-  // Linux repeats the name that it was given, also on a disk that ignores case, such as that of Windows below WSL.
+  // Linux repeats the name it was given, even on a disk that ignores case, such as a Windows disk in WSL.
   const others = [name.toLowerCase(), name.toUpperCase(), name.normalize('NFC'), name.normalize('NFD')]
   const isElse = others.some((other) => other !== name && fileSystem.existsSync(join(folder, other)))
   return !isElse || fileSystem.readdirSync(folder).includes(name)
@@ -83,8 +84,8 @@ export function isInside(fileSystem: FileSystem, realRoot: string, folder: strin
 
 /**
  * Makes sure that the store's own folder holds nothing but files and folders, and that no link leads there from
- * outside. What is in it is overwritten in place, appended to and, when damaged, emptied; and a memory may have come
- * from anybody, with a repository, say.
+ * outside. Its files are overwritten in place, appended to and, when damaged, emptied; and a memory may have come from
+ * anybody, for example with a repository.
  *
  * @throws MemoryError FORBIDDEN naming the link, or the pipe; UNAVAILABLE when a file stands in its place
  */
@@ -107,14 +108,14 @@ function entriesOf(fileSystem: FileSystem, folder: string): Dirent[] {
   } catch (cause) {
     if (errorCode(cause) !== 'ENOTDIR') throw cause
     throw new MemoryError(
-      `${folder} is a file, and has to be a folder: move it away, as the folder is made anew`,
+      `${folder} is a file, and has to be a folder: move it away, and the folder is created again`,
       MemoryErrorCode.UNAVAILABLE,
       { cause, details: { path: folder } },
     )
   }
 }
 
-/** A path below the root with `/` on every platform, as it is shown and indexed. */
+/** A path below the root, with `/` on every platform, as displayed and indexed. */
 export const shownPath = (root: string, path: string): string => relative(root, path).split(sep).join('/')
 
 export const fromShown = (root: string, shown: string): string => join(root, ...shown.split('/'))

@@ -5,7 +5,7 @@ import { errorCode, orAbsent } from '@recall/core/process'
 import { type FileStamp, stampOf } from './file-stamp.ts'
 import { type FileSystem, statusOf } from './file-system.ts'
 
-/** Larger files are not memory. */
+/** Larger files are not treated as memory. */
 const maxFileBytes = 256 * 1024 * 1024
 
 /** Follows no link, and does not block on a named pipe. */
@@ -54,7 +54,7 @@ function readOpen(fileSystem: FileSystem, path: string, descriptor: number): Tex
 }
 
 /**
- * The beginning of a text file, which may end within a letter, or all of one that is no longer.
+ * The beginning of a text file, possibly cut within a character, or the whole file when it is shorter.
  *
  * @returns `null` when there is no such file, or it cannot be read
  */

@@ -6,10 +6,10 @@ import { createWorkspace } from './workspace.ts'
 const attempts = 5
 
 /**
- * Puts in the place of a text what is made of it: of the new one, where a person saves the file at the same moment. Call
- * it under the lock.
+ * Replaces a text by what `make` returns for it; calls `make` again when a person saves the file at the same moment.
+ * Call it under the lock.
  *
- * @param make gets `null` where there is no file, and returns `null` to leave all as it is
+ * @param make gets `null` where there is no file, and returns `null` to leave everything as it is
  */
 export function rewriteFile(
   fileSystem: FileSystem,

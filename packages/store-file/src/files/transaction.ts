@@ -7,13 +7,13 @@ import { sha256 } from './digest.ts'
 import type { FileSystem } from './file-system.ts'
 import { folderOf, fromShown, isInside, shownPath } from './paths.ts'
 
-/** One file to write, or with `content: null` to remove. Paths are absolute. */
+/** A file to write, or to remove if `content` is `null`. Paths are absolute. */
 export interface FileChange {
   path: string
   content: string | null
-  /** What stood there when the change was planned, `null` for no file. */
+  /** What the file held when the change was planned, `null` for no file. */
   before: string | null
-  /** The file that the content of a new one comes from: it becomes no more readable than that. */
+  /** The file that a new file's content comes from: the new file is no more readable than that. */
   source?: string
 }
 
@@ -29,7 +29,7 @@ const journalSchema = z.object({
     z.object({
       path: inside,
       temporary: z.nullable(temporary),
-      /** SHA-256 of what stood there, `null` for no file. */
+      /** SHA-256 of the earlier content, `null` for no file. */
       before: z.nullable(z.string()),
     }),
   ),
@@ -39,11 +39,11 @@ type Journal = z.output<typeof journalSchema>
 export const journalPath = (folder: string): string => join(folder, 'journal.json')
 
 /**
- * Changes several files at once, all or none, also across a crash: the new contents are made durable under
- * temporary names, then a journal says where they belong, then they are moved there. Before the journal
- * stands nothing has happened; after it, whoever comes next finishes the work. Call it under the lock.
+ * Changes several files at once, all or none, even across a crash: the new contents are made durable under temporary
+ * names, then a journal says where they belong, then they are moved there. Until the journal exists nothing has
+ * happened; after that, the next process finishes the work. Call it under the lock.
  *
- * @param verify calls the change off by throwing; runs before the journal stands, and again before the first move
+ * @param verify cancels the change by throwing; runs before the journal is written, and again before the first move
  */
 export function applyChanges(
   fileSystem: FileSystem,
@@ -80,7 +80,7 @@ export function applyChanges(
     throw error
   }
   try {
-    // Making the journal durable took its time: what a person saved meanwhile stays, and nothing was moved yet.
+    // Making the journal durable took time: what a person saved meanwhile stays, and nothing was moved yet.
     verify()
   } catch (error) {
     removeFile(fileSystem, journalPath(folder))
@@ -99,7 +99,7 @@ export function applyChanges(
   })
 }
 
-/** One file is replaced or removed at once, without a journal. */
+/** Replaces or removes a single file at once, without a journal. */
 function applyAtOnce(fileSystem: FileSystem, { path, content }: FileChange, verify: () => void): void {
   if (content !== null) replaceFile(fileSystem, path, content, { verify })
   else {
@@ -109,8 +109,8 @@ function applyAtOnce(fileSystem: FileSystem, { path, content }: FileChange, veri
 }
 
 /**
- * Finishes what a dead process began. A file that somebody wrote after that process died is newer than the
- * unfinished write and stays. Call it under the lock.
+ * Finishes what a dead process began. A file that somebody wrote after that process died is newer than the unfinished
+ * write and stays. Call it under the lock.
  *
  * @param places where the memory lies, below the root
  * @returns the paths below the root that may have changed
@@ -137,7 +137,10 @@ export function finishJournal(
   return steps.map(({ path }) => path)
 }
 
-/** Whether a step is one that `applyChanges` makes: to a markdown file of the memory, written beside it before. */
+/**
+ * Whether `applyChanges` may have made a step: it changes a markdown file of the memory, and its temporary file is in
+ * the same folder.
+ */
 const isOwnStep = ({ path, temporary }: Journal['steps'][number], places: readonly string[]): boolean =>
   path.endsWith('.md') &&
   places.some((place) => path === place || path.startsWith(`${place}/`)) &&

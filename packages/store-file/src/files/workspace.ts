@@ -4,15 +4,15 @@ import type { FileSystem } from './file-system.ts'
 import { readText } from './read-text.ts'
 import type { FileChange } from './transaction.ts'
 
-/** Files as they will be after a set of changes: what was read, and what is to be written. */
+/** Files as they will be after a set of changes: what was read, and what will be written. */
 export interface Workspace {
-  /** The content that the changes so far lead to; empty when there is no such file. */
+  /** The content after the changes so far; empty when there is no such file. */
   read(path: string): string
   exists(path: string): boolean
   /** `null` removes the file. */
   write(path: string, content: string | null): void
   changes(): FileChange[]
-  /** @throws MemoryError CONFLICT when somebody changed a file that was read, in the meantime */
+  /** @throws MemoryError CONFLICT when somebody has changed a file since it was read */
   assertUnchanged(): void
 }
 
@@ -47,7 +47,7 @@ export function createWorkspace(fileSystem: FileSystem): Workspace {
       for (const [path, { stamp }] of seen) {
         if (isUnchanged(fileSystem, path, stamp)) continue
         throw new MemoryError(
-          `${path} was changed by somebody else while it was written`,
+          `${path} was changed by somebody else while it was being written`,
           MemoryErrorCode.CONFLICT,
           {
             details: { path },

@@ -6,13 +6,13 @@ import { archiveFoldersOf, type Layout, layouts } from './layout.ts'
 import { layoutFile, readLayoutFile } from './layout-file.ts'
 
 /**
- * Where things lie in a root: by the layout of `.recall-echo.json`, else the one that the root already has, else the one
- * that is named, `entity` when none is. Paths of `.recall-echo.json` take the place of the layout's own.
+ * The layout of a root: the one in `.recall-echo.json`, otherwise the one that the root's files show, otherwise the one
+ * that is named, by default `entity`. Paths in `.recall-echo.json` override those of the layout.
  *
- * @param name which of both is meant where the root holds both, or is new
- * @throws MemoryError CONFLICT when the root holds both layouts and none is named, INVALID_INPUT when there is none of
- * that name, or `.recall-echo.json` is not valid, or the root has another one: read by the one that is named its sessions
- * would be missing, and beside a second one everybody would have to be told which of them is meant
+ * @param name decides between the two where the root holds both, or is new
+ * @throws MemoryError CONFLICT when the root holds both layouts and none is named, INVALID_INPUT when no layout has
+ * that name, or `.recall-echo.json` is not valid, or the root has another layout: read by the named one, its sessions
+ * would be missing, and a second layout next to the first would force everybody to say which one they mean
  */
 export function layoutOf(fileSystem: FileSystem, root: string, name?: Layout['name']): Layout {
   if (name !== undefined && !Object.hasOwn(layouts, name)) {
@@ -33,25 +33,27 @@ export function layoutOf(fileSystem: FileSystem, root: string, name?: Layout['na
   return layout
 }
 
-/** Both layouts with the paths of `.recall-echo.json`: all places where a root may hold memory. */
+/** Both layouts with the paths of `.recall-echo.json`: every place where a root may hold memory. */
 export function layoutsOf(fileSystem: FileSystem, root: string): Layout[] {
   const { paths } = readLayoutFile(fileSystem, root)
   return Object.values(layouts).flatMap((layout) => [layout, { ...layout, ...paths }])
 }
 
-/** A folder of archives holds nothing else, and two places are not one. */
+/** A folder of archives holds nothing else, and no two places may coincide. */
 function assertApart(root: string, layout: Layout): void {
   const { window, archiveIndex, archives } = layout
   const isTaken = archiveFoldersOf(layout).includes(folderOf(layout.window))
   if (!isTaken && new Set([window, archiveIndex, archives].map((path) => path.toLowerCase())).size === 3)
     return
   throw new MemoryError(
-    `${join(root, layoutFile)}: the window, the table of archives and the archives must lie apart, and the window in no folder of archives`,
+    `${join(root, layoutFile)}: the window, the table of archives and the archives must lie apart, and the window must not be in a folder of archives`,
     MemoryErrorCode.INVALID_INPUT,
   )
 }
 
-/** The layout that the files of a root show, apart from those whose place was chosen; the named one when none does. */
+/**
+ * The layout that the files of a root show, ignoring those whose place was chosen; the named one when they show none.
+ */
 function detectLayout(
   fileSystem: FileSystem,
   root: string,

@@ -4,10 +4,10 @@ import type { FileSystem } from '../files/file-system.ts'
 import { readText } from '../files/read-text.ts'
 import type { Layout } from './layout.ts'
 
-/** In the root: says which layout it has, and what lies elsewhere than usual. */
+/** In the root: names its layout, and what lies in an unusual place. */
 export const layoutFile = '.recall-echo.json'
 
-/** What the file says; a place that it does not name lies where the layout has it. */
+/** What the file says; a place that it does not name is where the layout puts it. */
 export interface OwnLayout {
   layout?: Layout['name']
   paths: Partial<Pick<Layout, 'window' | 'archiveIndex' | 'archives'>>
@@ -17,9 +17,9 @@ export interface OwnLayout {
 const places = { ephemeral: 'window', archive: 'archiveIndex', conversations: 'archives' } as const
 
 /**
- * What the own file of a root says of its layout; nothing where there is none.
+ * What the root's own file says about its layout; empty where there is none.
  *
- * Checked by hand: every command reads it, also those that are too short to load a validator.
+ * Checked by hand: every command reads it, including those too short to load a validator.
  *
  * @throws MemoryError INVALID_INPUT when the file is not valid, because a guess would write where nobody looks
  */
@@ -45,7 +45,7 @@ export function readLayoutFile(fileSystem: FileSystem, root: string): OwnLayout 
     const isMarkdown = name !== 'conversations'
     if (typeof path !== 'string' || !isOwnPlace(path) || (isMarkdown && !path.endsWith('.md'))) {
       refuse(
-        `paths.${name} must be a ${isMarkdown ? 'markdown file' : 'folder'} below the root, such as ${isMarkdown ? 'notes/EPHEMERAL.md' : 'notes/sessions'}, that is not hidden and in no folder of entries`,
+        `paths.${name} must be a ${isMarkdown ? 'markdown file' : 'folder'} below the root, such as ${isMarkdown ? 'notes/EPHEMERAL.md' : 'notes/sessions'}, that is neither hidden nor in a folder of entries`,
       )
     }
     own.paths[places[name as keyof typeof places]] = path as string

@@ -2,7 +2,7 @@
  * Where things lie below the root. A layout is data: paths relative to the root, with `/`.
  *
  * - `entity`: one root per entity, everything below `memory/`
- * - `user`: one root per person, window, index and archives beside `memory/`
+ * - `user`: one root per person, with window, index and archives next to `memory/`
  */
 export interface Layout {
   name: 'entity' | 'user'
@@ -48,17 +48,20 @@ export const layouts: Record<Layout['name'], Layout> = {
   },
 }
 
-/** Archives of either layout are readable in both. More digits may be no safe integer, which no number follows. */
+/**
+ * Archives of either layout are readable in both. A number of more digits may not be a safe integer, so that no next
+ * number exists.
+ */
 export const archiveFile = /^(?:conversation-|archive-log-)(\d{3,15})\.md$/
 
-/** As Syncthing, Dropbox and others call the version of an archive that came second. */
+/** How Syncthing, Dropbox and others name the later version of an archive. */
 export const copyOfArchive = /^(?:conversation-|archive-log-)(\d{3,15})[^\da-z].*\.md$/i
 
 /** The number in the name of an archive file, or of a copy of it. */
 export const archiveNumber = (name: string): number =>
   Number((archiveFile.exec(name) ?? copyOfArchive.exec(name))?.[1])
 
-/** The order of files in a folder of archives: the one that came first goes first. */
+/** The order of files in a folder of archives: the oldest first. */
 export const compareArchives = (one: string, other: string): number => {
   if (one === other) return 0
   return archiveNumber(one) - archiveNumber(other) || (one < other ? -1 : 1)

@@ -47,7 +47,7 @@ export function placementOf(entry: Entry): Placement {
     if (
       archive.success &&
       entry.key === conversationKey(archive.data.sessionId, archive.data.part) &&
-      // Half a character has no place in a text file; a note spells it out.
+      // A text file cannot hold half a character; a note spells it out.
       archive.data.body.isWellFormed() &&
       isAll(entry, archive.data, archive.data.topics)
     ) {
@@ -57,11 +57,11 @@ export function placementOf(entry: Entry): Placement {
   return { kind: 'note' }
 }
 
-/** Whether a record is all that an entry holds: what its file has no place for would be lost. */
+/** Whether a record holds everything in an entry: what its file has no place for would be lost. */
 const isAll = ({ value, tags }: Entry, record: object, kept: readonly string[]): boolean =>
   equalJson(record as JsonValue, value) && tags.every((tag) => kept.includes(tag))
 
-/** Where an entry of this key may be besides in a note. */
+/** Where an entry of this key may be, other than in a note. */
 export function specialPlace({ scope, namespace, key }: Address): 'section' | 'window' | 'archive' | null {
   if (namespace !== defaultNamespace) return null
   if (scope === 'long-term' && sectionOf(key)) return 'section'

@@ -4,8 +4,8 @@ import { fromShown } from '../files/paths.ts'
 import { archiveFoldersOf, type Layout } from './layout.ts'
 
 /**
- * The folders of archives that are another one of them under a second name: through a link, or where case is ignored.
- * What is in them counts once, or each archive would be a copy of itself.
+ * Folders of archives that are really another one under a second name: through a link, or where case is ignored. Their
+ * content counts once; otherwise each archive would be a copy of itself.
  */
 export function secondNames(fileSystem: FileSystem, root: string, layout: Layout): Set<string> {
   const there = archiveFoldersOf(layout).filter((folder) => fileSystem.existsSync(fromShown(root, folder)))
@@ -19,7 +19,7 @@ export function secondNames(fileSystem: FileSystem, root: string, layout: Layout
   )
 }
 
-/** Numbers of files are not exact on Windows, and Linux takes a path that differs in case for another one. */
+/** File numbers are not exact on Windows, and Linux treats a path that differs in case as a different one. */
 function identityOf(fileSystem: FileSystem, folder: string): string {
   const real = fileSystem.realpathSync.native(folder)
   return `${statusOf(fileSystem, real)?.ino} ${real.toLowerCase()}`

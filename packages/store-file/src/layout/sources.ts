@@ -61,7 +61,7 @@ export function sourcesOf(fileSystem: FileSystem, root: string, layout: Layout):
   return [...documents, ...archives, ...noteSources(fileSystem, root, layout)]
 }
 
-/** Where plain entries of a namespace and scope lie, relative to the root. */
+/** The folder, relative to the root, of the plain entries of a namespace and scope. */
 export function noteFolder(layout: Layout, namespace: string, scope: MemoryScope): string {
   if (namespace === defaultNamespace) return `${layout.memory}/${scope}`
   return `${layout.memory}/namespaces/${fileStem(namespace)}/${scope}`

@@ -20,8 +20,8 @@ export interface IndexedKey {
 }
 
 /**
- * Who has a key that several files claim, for example a copied archive: the file whose claim goes first, whichever was
- * indexed first, and the other one gets a key of its own.
+ * Decides which file has a key that several claim, such as a copied archive: the one whose claim takes precedence,
+ * whichever was indexed first. The other gets a key of its own.
  */
 export function createClaims(sql: (text: string) => Statement, layout: Layout) {
   const holderOf = ({ scope, namespace, key }: IndexedKey) =>
@@ -42,7 +42,10 @@ export function createClaims(sql: (text: string) => Statement, layout: Layout) {
     ]
   }
 
-  /** Whether a file goes before another that claims the same key: where a store looks first, and the older archive. */
+  /**
+   * Whether a file takes precedence over another that claims the same key: the one where a store looks first, and the
+   * older archive.
+   */
   const goesBefore = (file: NamedFile, other: NamedFile, claimed: IndexedKey): boolean => {
     const others = placeOf(other, claimed)
     const difference = placeOf(file, claimed).map((place, i) => place - (others[i] ?? 0))
@@ -52,7 +55,7 @@ export function createClaims(sql: (text: string) => Statement, layout: Layout) {
   return {
     isHeld: (key: IndexedKey): boolean => holderOf(key) !== undefined,
 
-    /** The key for an entry of a file. Takes it from a file whose claim goes behind. */
+    /** The key for an entry of a file. Takes it from a file whose claim ranks lower. */
     claim({ scope, namespace, key }: IndexedKey, file: NamedFile): string {
       const ownKey = (loser: string): string => {
         const own = `${key}${displaced(loser)}`
@@ -66,13 +69,13 @@ export function createClaims(sql: (text: string) => Statement, layout: Layout) {
       return key
     },
 
-    /** Files that claim the key which a file had, and have keys of their own so far. */
+    /** Files that claim the key which a file had, and go by keys of their own until then. */
     waitingFor(
       name: string,
       { scope, namespace, key, session }: IndexedKey & { session: string | null },
     ): NamedFile[] {
       if (claimedKey({ key, name }) !== key) return []
-      // Each copy of a session's archive may be one of another part.
+      // Each copy of a session's archive may hold another part of it.
       if (session !== null)
         return sql(
           "SELECT folder, name FROM documents WHERE session = ? AND key LIKE '%@%' ORDER BY number",
@@ -83,7 +86,7 @@ export function createClaims(sql: (text: string) => Statement, layout: Layout) {
       return behind.filter((each) => claimedKey(each) === key)
     },
 
-    /** Notes that claim a key which another file has: they are found, and not read by it. */
+    /** Notes that claim a key which another file has: searches find them, but they cannot be read by that key. */
     displacedNotes(): { folder: string; name: string; claimed: string }[] {
       const rows = sql(
         `SELECT f.path AS folder, d.name AS name, d.key AS key FROM documents d JOIN folders f ON f.id = d.folder
@@ -98,14 +101,17 @@ export function createClaims(sql: (text: string) => Statement, layout: Layout) {
 
 export type Claims = ReturnType<typeof createClaims>
 
-/** As a store reads: a section of the file before any note, and the note that is written to before one of another name. */
+/**
+ * The order in which a store reads: a section of the file before any note, and the note that writes go to before one of
+ * another name.
+ */
 const strengthOf = (key: string, name: string): number =>
   key.startsWith(`${name}#`) ? 2 : name === `${fileStem(key)}.md` ? 1 : 0
 
-/** What follows its key in the index when another file has it. */
+/** The suffix of a key in the index when another file has that key. */
 const displaced = (name: string): string => `@${name.replace(/\.md$/, '')}`
 
-/** The key that a file gives to its entry, by the key under which the index has it. */
+/** The key that a file gives its entry, derived from the key in the index. */
 export function claimedKey({ key, name }: { key: string; name: string }): string {
   const at = key.lastIndexOf(displaced(name))
   return at > 0 ? key.slice(0, at) : key

@@ -1,13 +1,13 @@
 import type { MemoryScope } from '@recall/core'
 import type { SqlValue } from '../sqlite/driver.ts'
 
-/** Conditions that the database can test; all that are given must hold. */
+/** Conditions that the database can test; all those given must hold. */
 export interface Conditions {
   scope: MemoryScope
   namespace: string
   now: number
   tags: readonly string[]
-  /** A condition of rows whose value the index holds. Rows of other values always fulfil it. */
+  /** A condition on rows whose value the index holds. Other rows always fulfil it. */
   narrowing?: RowCondition | undefined
 }
 

@@ -31,12 +31,12 @@ export type HashedRow = DocumentRow & { hash: Uint8Array }
 
 export const documentColumns = `d.id, d.folder, d.name, d.scope, iif(d.namespace = '', '${defaultNamespace}', d.namespace) AS namespace, d.key, d.type, d.tags, d.created, d.updated, d.expires, d.session, d.number, d.fields, d.units, d.size, d.modified, d.changed, d.inode`
 
-/** How a namespace is spelled in the tables: in most memories every row has the same one. */
+/** How the tables spell a namespace: in most memories every row has the same one. */
 export const keptNamespace = (namespace: string): string => (namespace === defaultNamespace ? '' : namespace)
 
 export const shownNamespace = (kept: string): string => (kept === '' ? defaultNamespace : kept)
 
-/** Tags stand between separators, so that one tag is found whole. */
+/** Tags are enclosed in separators, so that only whole tags match. */
 export const joinTags = (tags: readonly string[]): string | null =>
   tags.length === 0 ? null : `\u001f${tags.join('\u001f')}\u001f`
 

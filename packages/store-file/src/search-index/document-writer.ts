@@ -41,7 +41,7 @@ export function createDocumentWriter(
   sql: (text: string) => Statement,
   { claims, sums }: { claims: Claims; sums: PendingSums },
 ) {
-  /** The id behind all others, known from the first document that a transaction adds. */
+  /** The next free id, known from the first document that a transaction adds. */
   let nextId: number | undefined
 
   const freeId = (): number => {
@@ -97,7 +97,7 @@ export function createDocumentWriter(
     return id
   }
 
-  /** Long documents list where their units lie, so that a passage is read without reading the file. */
+  /** Long documents list where their units lie, so that a passage is read without reading the whole file. */
   const addUnits = (first: number, file: IndexedFile, entry: LocatedEntry, units: Unit[]): void => {
     const insert = sql('INSERT INTO units (id, start, length, line, parts, label) VALUES (?, ?, ?, ?, ?, ?)')
     const start = entry.derived ? -1 : file.content.lastIndexOf(entry.text)

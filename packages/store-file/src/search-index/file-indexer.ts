@@ -20,7 +20,7 @@ export interface FileIndexerOptions {
 
 export type FileIndexer = ReturnType<typeof createFileIndexer>
 
-/** Reads files into the index, and takes those out of it that are gone. */
+/** Reads files into the index, and removes missing ones from it. */
 export function createFileIndexer({ fileSystem, root, layout, slidExpiry }: FileIndexerOptions) {
   const sources = (): Source[] => sourcesOf(fileSystem, root, layout)
 
@@ -48,7 +48,7 @@ export function createFileIndexer({ fileSystem, root, layout, slidExpiry }: File
     try {
       file = readText(fileSystem, join(fromShown(root, source.path), name))
     } catch (error) {
-      // What it claimed is given to no other file: it may be readable again.
+      // The key it claimed is given to no other file: it may become readable again.
       index.putFile(unreadable({ folder, name, stamp: seen }, error as Error))
       return
     }
@@ -57,7 +57,7 @@ export function createFileIndexer({ fileSystem, root, layout, slidExpiry }: File
     readAgain(index, index.putFile({ folder, name, ...file, stamp: lastingStamp(file.stamp, now), entries }))
   }
 
-  /** Lets files whose key was another file's have it, the oldest copy of an archive first. */
+  /** Lets files take over a key that another file had, the oldest copy of an archive first. */
   const readAgain = (index: SearchIndex, files: readonly NamedFile[]): void => {
     for (const { folder, name } of files) {
       index.forgetHash(folder, name)
@@ -67,7 +67,7 @@ export function createFileIndexer({ fileSystem, root, layout, slidExpiry }: File
     }
   }
 
-  /** Indexes named files, given by their path below the root. */
+  /** Indexes the named files, given by their paths below the root. */
   const indexPaths = (index: SearchIndex, paths: Iterable<string>): void => {
     const known = new Map(sources().map((source) => [source.path, source]))
     const there = new Map<string, boolean>()
@@ -89,7 +89,7 @@ export function createFileIndexer({ fileSystem, root, layout, slidExpiry }: File
 
 /**
  * Unreadable is not empty: the file stays known together with its problem, and is read again when it changes, or at
- * every check when the fault may not lie in the file.
+ * every check when the cause may lie outside the file.
  */
 function unreadable(file: Pick<IndexedFile, 'folder' | 'name' | 'stamp'>, error: Error): IndexedFile {
   const mayPass = !isMemoryError(error) || error.code === MemoryErrorCode.UNAVAILABLE

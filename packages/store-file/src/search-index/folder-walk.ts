@@ -28,7 +28,7 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
   const walk = (index: SearchIndex, source: Source, progress?: (files: number) => void): number => {
     const path = fromShown(root, source.path)
     const begun = Date.now()
-    // Most of the folders that may hold memory do not exist, and to follow a path in vain takes long.
+    // Most folders that may hold memory do not exist, and resolving a path that does not exist is slow.
     const isThere = statusOf(fileSystem, path) !== null && isInside(fileSystem, root, path)
     const modified = isThere ? modifiedAt(fileSystem, path) : undefined
     const state = index.knownFolder(source.path)
@@ -46,14 +46,14 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
     return listed.count()
   }
 
-  /** The files of a folder that belong to the memory, and the names of those that were not finished. */
+  /** The files of a folder that belong to the memory, and the names of unfinished ones. */
   const list = (path: string, source: Source) => {
     const listed = createStampList()
     const unfinished: string[] = []
     for (const name of namesIn(path)) {
       if (temporaryName.test(name)) unfinished.push(name)
       else if (source.accepts(name)) {
-        // Not `join`: normalising paths that are normal already takes a fifth of the walk's time.
+        // Not `join`: normalising paths that are already normal takes a fifth of the walk's time.
         const stamp = stampAt(fileSystem, `${path}${sep}${name}`)
         if (stamp) listed.add(name, stamp)
       }
@@ -72,7 +72,7 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
     for (let i = 0; i < names.length; i += filesPerTransaction) {
       const some = names.slice(i, i + filesPerTransaction)
       index.transaction(() => {
-        // One that seems gone is looked for by name: it may have been replaced while the folder was listed.
+        // A file that seems gone is looked up by name: it may have been replaced while the folder was listed.
         for (const name of some) indexFile(index, source, folder, name, changes.get(name) ?? undefined)
       })
       progress?.(some.length)

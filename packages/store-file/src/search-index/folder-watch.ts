@@ -4,33 +4,33 @@ import { defaultFileSystem, type FileSystem } from '../files/file-system.ts'
 
 /** Check everything again after this long even without events, because remote disks report none. */
 const longestTrustMs = 1000
-/** With more files than this, the system may have had to drop some of its notices. */
+/** With more files than this, the system may have had to drop some of its events. */
 const mostNamed = 1000
 
 export interface FolderWatch {
   /** Lets pending events arrive; call it before `isQuiet`. */
   settle(): Promise<void>
-  /** Whether no event arrived since the last check that went through `checked`. */
+  /** Whether no event has arrived since the last check made through `checked`. */
   isQuiet(): boolean
   /**
    * Runs a check of the folders, given the files that events have named, and whether nothing else can have changed.
-   * Events from its start on count for the next check.
+   * Events that arrive after its start count for the next check.
    */
   checked<T>(folders: () => readonly string[], check: (named: readonly string[], areAll: boolean) => T): T
   close(): void
 }
 
 /**
- * Spares a long-lived store from looking at every file before every search. Linux tells of each change before
- * the call that made it returns, and Node hands a notice on in its next turn; other systems and runtimes tell too late
- * to rely on, and there every search looks for itself.
+ * Saves a long-lived store from looking at every file before every search. Linux reports each change before the call
+ * that made it returns, and Node delivers the event in its next turn; other systems and runtimes report too late to
+ * rely on, so there every search checks the files itself.
  */
 export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
   if (!tellsInTime() || fileSystem !== defaultFileSystem) return withoutNotices
   const watchers = new Map<string, FSWatcher>()
   const named = new Set<string>()
   let checks = 0
-  /** Something may have changed that no event has named. */
+  /** Something may have changed without an event that names it. */
   let unnamed = true
   let replaced = false
   /** A watch takes a turn of the event loop to begin. */
@@ -48,7 +48,7 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
     stop()
   }
 
-  /** Whether a folder that is watched may be another one, or elsewhere: itself or one that it lies in was moved. */
+  /** Whether an event means that a watched folder was moved or replaced: the folder itself or one that contains it. */
   const isOfFolders = (folder: string, name: string): boolean => {
     const path = join(folder, name)
     const isAbove = (watched: string): boolean => watched === path || watched.startsWith(path + sep)
@@ -88,7 +88,7 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
   return {
     async settle() {
       if (watchers.size === 0) return
-      // The turn under way may have looked for events before the last change was made. The next one looks after it.
+      // The current turn may have looked for events before the last change was made. The next one looks after it.
       await new Promise(setImmediate)
       await new Promise(setImmediate)
     },
@@ -96,7 +96,7 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
     isQuiet: () => named.size === 0 && isTrusted(),
 
     checked(folders, check) {
-      // A store that is searched once or twice, as by a command, would pay for watches it never uses.
+      // A store that is searched once or twice, as by a command, would pay for watches that it never uses.
       if (++checks > 2 && !broken) {
         // A folder that was replaced keeps its name but not its watch.
         if (replaced) stop()

@@ -12,11 +12,11 @@ export interface OpenedIndex {
   database: Database
   /** The index starts empty: everything has to be read. */
   isNew: boolean
-  /** It was not closed properly: files written just before may be missing from it. */
+  /** It was not closed properly: files written just before that may be missing from it. */
   unclean: boolean
   /** Kept in memory only, because the folder cannot be written. */
   temporary: boolean
-  /** A message for people: why the previous index could not be used, and what became of it. */
+  /** A message for people: why the previous index could not be used, and what happened to it. */
   notice?: string
 }
 
@@ -24,11 +24,11 @@ export interface IndexFileOptions {
   fileSystem: FileSystem
   openDatabase: OpenDatabase
   folder: string
-  /** Makes a folder of the memory where it is missing. */
+  /** Creates a folder of the memory where it is missing. */
   prepareFolder(folder: string): void
   /** Another living process writes to the memory, so the seal of the index cannot match. */
   inUse: boolean
-  /** Runs a section that no other process runs at the same time. */
+  /** Runs a section while no other process runs one. */
   exclusively: <T>(section: () => T) => T
 }
 
@@ -37,8 +37,8 @@ const attempts = 3
 /**
  * Opens the index file, or creates one. An index that was closed properly has a seal with its size and times. If the
  * seal does not match, the index is used only when a living process explains the difference, or a killed one does and
- * every page passes a check. Otherwise it is not trusted: a damaged index is set aside, and an intact one, of another
- * version or copied along with the files, is removed.
+ * every page passes a check. Otherwise it is not trusted: a damaged index is set aside, and an intact one that another
+ * version made, or that was copied along with the files, is removed.
  */
 export function openIndexFile(options: IndexFileOptions, attempt = 1): OpenedIndex {
   const { fileSystem, openDatabase, folder, inUse } = options
@@ -52,24 +52,26 @@ export function openIndexFile(options: IndexFileOptions, attempt = 1): OpenedInd
     return judge(options, inode, found)
   } catch (error) {
     if (!isUnwritable(error) && !isDamage(error)) throw error
-    // Its files may have been deleted while they were opened.
+    // Its files may have been deleted while they were being opened.
     if (isDamage(error) && attempt < attempts) return openIndexFile(options, attempt + 1)
     return openTemporaryIndex(openDatabase)
   }
 }
 
-/** Decides what becomes of an index that is not trusted: under the lock, where nobody is about to seal it. */
+/**
+ * Decides what happens to an index that is not trusted: under the lock, where no other process can seal it meanwhile.
+ */
 function judge(options: IndexFileOptions, inode: number | undefined, found: Database | string): OpenedIndex {
   const { fileSystem, openDatabase, folder, inUse, exclusively } = options
   const path = join(folder, indexName)
   let unjudged = typeof found === 'string' ? undefined : found
   const decide = (): OpenedIndex => {
     unjudged = undefined
-    // Whoever looks while another process makes it sees half of it.
+    // The first look may have caught the file while another process was still creating it.
     const now = typeof found === 'string' && inode !== undefined ? tryOpen(openDatabase, path, true) : found
     const isCurrent = inode === inodeOf(fileSystem, path)
     const isSound = typeof now !== 'string'
-    // A living writer has a log, and a killed one leaves it behind. It stays as long as it is open here.
+    // A living writer has a log, and a killed one leaves it behind. It stays while the index is open here.
     if (isSound && isCurrent && (inUse || logSize(fileSystem, folder) > 0)) return asItIs(now, true)
     if (isSound) now.close()
     // Another process may have been faster.
@@ -96,7 +98,7 @@ function replace({ fileSystem, openDatabase, folder }: IndexFileOptions, problem
   return {
     ...create(openDatabase, path),
     unclean: false,
-    notice: `the search index was ${problem}: ${fate} is built anew`,
+    notice: `the search index was ${problem}: ${fate} is being rebuilt`,
   }
 }
 
@@ -108,8 +110,9 @@ const asItIs = (database: Database, unclean: boolean): OpenedIndex => ({
 })
 
 /**
- * Removes the index with its log. A log left without its database would be taken for that of the next one. Windows
- * removes no file that is open: while another process, or a statement of this one, has it, the index is emptied.
+ * Removes the index with its log. A log left without its database would be taken for that of the next one. Windows does
+ * not remove an open file: while another process, or a statement of this one, has it open, the index is emptied
+ * instead.
  */
 export function removeIndexFile(fileSystem: FileSystem, openDatabase: OpenDatabase, folder: string): void {
   const path = join(folder, indexName)
@@ -123,7 +126,7 @@ export function removeIndexFile(fileSystem: FileSystem, openDatabase: OpenDataba
   })
 }
 
-/** Drops all tables at once, and overwrites what was in them: nobody may find there what was forgotten. */
+/** Drops all tables at once, and overwrites their content: nobody may find there what was forgotten. */
 function emptyIndex(openDatabase: OpenDatabase, path: string): void {
   const database = openDatabase(path)
   try {
@@ -133,7 +136,7 @@ function emptyIndex(openDatabase: OpenDatabase, path: string): void {
       const tables = database.prepare(
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND sql LIKE ?",
       )
-      // With a virtual table go those behind it.
+      // Dropping a virtual table also drops the tables behind it.
       for (const kind of ['CREATE VIRTUAL %', '%']) {
         for (const { name } of tables.all(kind) as { name: string }[]) database.exec(`DROP TABLE "${name}"`)
       }
@@ -169,8 +172,8 @@ function create(open: OpenDatabase, path: string): Pick<OpenedIndex, 'database' 
   }
 }
 
-/** `quick_check` verifies the structure of pages: it would not notice a changed letter in a word. */
-const altered = 'changed by something else than this memory'
+/** `quick_check` verifies the structure of pages: it does not notice a changed letter in a word. */
+const altered = 'changed by something other than this memory'
 const outdated = 'made by another version'
 
 /** The database, or what is wrong with it. `unfinished`: it has no tables (yet). */
@@ -203,8 +206,8 @@ const versionOf = (database: Database): number =>
   Number(valuesOf(database, 'SELECT user_version AS value FROM pragma_user_version')[0])
 
 /**
- * Checks an index that is in use. On a connection of its own: one that has searched before remembers where words stood,
- * and takes what other processes have written since for damage.
+ * Checks an index that is in use. Uses a connection of its own: one that has searched before remembers where words
+ * stood, and takes later writes of other processes for damage.
  */
 export function isIntact(openDatabase: OpenDatabase, folder: string): boolean {
   const database = openDatabase(join(folder, indexName))
@@ -219,7 +222,7 @@ export function isIntact(openDatabase: OpenDatabase, folder: string): boolean {
 const changesOf = (database: Database): number =>
   (database.prepare('SELECT total_changes() AS n').get() as { n: number }).n
 
-/** Whether closing leaves nothing to do: nothing was written, and the seal is the one it was opened with. */
+/** Whether closing has nothing to do: nothing was written, and the seal is the one found on opening. */
 export const isSealed = (fileSystem: FileSystem, folder: string, database: Database): boolean =>
   changesOf(database) === 0 && readSeal(fileSystem, folder) !== null
 
@@ -232,7 +235,7 @@ export function closeIndexFile(fileSystem: FileSystem, folder: string, database:
   if (facts) writeSeal(fileSystem, folder, facts)
 }
 
-/** @returns what the seal has to say, or `null` when it says so already */
+/** @returns the content of a new seal, or `null` when the seal already has it */
 function closeWithFacts(
   fileSystem: FileSystem,
   folder: string,

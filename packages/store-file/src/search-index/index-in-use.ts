@@ -19,7 +19,7 @@ import {
 import { breakSeal, indexName } from './seal.ts'
 import { createSearchIndex, type SearchIndex } from './search-index.ts'
 
-/** So long it waits for the lock when it is closed: nobody gets a better answer for it. */
+/** How long closing waits for the lock: no caller gets a better answer by waiting longer. */
 const sealPatienceMs = 1000
 
 export interface IndexInUse extends OpenedIndex {
@@ -35,30 +35,30 @@ export interface IndexInUseOptions {
   layout: Layout
   /** Folder of the index. */
   folder: string
-  /** What the index is made of: one that was made of anything else is made anew. */
+  /** What the index is made of: an index made of anything else is rebuilt. */
   madeOf: string
   /** Receives a message, once, when an index was set aside or cannot be stored. */
   onNotice: (text: string) => void
-  /** Runs a section that no other process runs at the same time; waits so many milliseconds at most. */
+  /** Runs a section while no other process runs one; waits at most this many milliseconds. */
   exclusively: <T>(section: () => T, patienceMs?: number) => T
   /** Whether another living process writes to the memory. */
   isShared: () => boolean
-  /** @throws MemoryError UNAVAILABLE when the memory is away: an index of its own must not take its place */
+  /** @throws MemoryError UNAVAILABLE when the memory is away: no new index must take its place */
   assertPresent(): void
-  /** Makes a folder of the memory where it is missing. */
+  /** Creates a folder of the memory where it is missing. */
   prepareFolder(folder: string): void
 }
 
 /**
- * Opens the index when it is needed, and opens it anew when its file was deleted, replaced or damaged. Where none can
- * be written, one in memory takes its place, so that the memory can still be searched.
+ * Opens the index on demand, and again when its file was deleted, replaced or damaged. Where none can be written, one
+ * in memory takes its place, so that the memory can still be searched.
  */
 export function createIndexInUse(options: IndexInUseOptions) {
   const { fileSystem, openDatabase, layout, folder, madeOf } = options
   const { onNotice, exclusively, isShared, assertPresent, prepareFolder } = options
   const path = join(folder, indexName)
   let opened: IndexInUse | undefined
-  /** Within `holding`: the index that is in use, whatever others put in its place meanwhile. */
+  /** Within `holding`: the index in use, whatever other processes put in its place meanwhile. */
   let held: IndexInUse | undefined
 
   const isCurrent = ({ temporary, inode }: IndexInUse): boolean =>
@@ -104,7 +104,7 @@ export function createIndexInUse(options: IndexInUseOptions) {
   const use = (file: OpenedIndex): IndexInUse => {
     const inode = file.temporary ? 0 : (inodeOf(fileSystem, path) ?? 0)
     const index = createSearchIndex(file.database, layout)
-    // Before anything is asked of it: `guarded` sets aside what is open when a query meets damage.
+    // Set before the first query: when a query meets damage, `guarded` sets aside whatever is open.
     const current: IndexInUse = { ...file, index, inode, walkedAt: 0 }
     opened = current
     if (index.fact('layout') === undefined) index.transaction(() => index.setFact('layout', madeOf))
@@ -125,19 +125,19 @@ export function createIndexInUse(options: IndexInUseOptions) {
     return call()
   }
 
-  /** Sets the file of a damaged index aside, unless another process did. */
+  /** Sets the file of a damaged index aside, unless another process did so already. */
   const giveUp = (damaged: IndexInUse): void => {
     drop()
     try {
       exclusively(() => {
         if (inodeOf(fileSystem, path) !== damaged.inode) return
         onNotice(
-          `the search index was damaged: it was moved to ${setAside(fileSystem, path)} and is built anew`,
+          `the search index was damaged: it was moved to ${setAside(fileSystem, path)} and is being rebuilt`,
         )
       })
     } catch (cause) {
       if (!isUnwritable(cause)) throw cause
-      // Windows moves no file that is open. At the next opening nothing holds it yet.
+      // Windows does not move an open file. At the next opening nothing holds it yet.
       breakSeal(fileSystem, folder)
       useMemory(cause)
     }
@@ -151,7 +151,7 @@ export function createIndexInUse(options: IndexInUseOptions) {
 
     held: (): IndexInUse | undefined => held,
 
-    /** Runs a section in which every part has the same index. */
+    /** Runs a section in which every part uses the same index. */
     holding<T>(index: IndexInUse, section: () => T): T {
       const outer = held
       held = index
@@ -162,7 +162,7 @@ export function createIndexInUse(options: IndexInUseOptions) {
       }
     },
 
-    /** Notes that every file was looked at; for the processes to come too when it took long. */
+    /** Notes that every file was looked at; also for later processes, when it took long. */
     walked(current: IndexInUse, at: number, isLarge: boolean): void {
       current.walkedAt = at
       if (isLarge) current.index.transaction(() => current.index.setFact('walked', String(at)))
@@ -196,10 +196,13 @@ export function createIndexInUse(options: IndexInUseOptions) {
 
     remove,
 
-    /** Closes the index as it is, unsealed: whoever opens it next looks for what is missing from it. */
+    /** Closes the index as it is, unsealed: the next process to open it looks for what is missing from it. */
     drop,
 
-    /** Closes the index and seals it, unless another process holds the lock: then that is left to the last to close. */
+    /**
+     * Closes the index and seals it, unless another process holds the lock: then sealing is left to the last one to
+     * close.
+     */
     close(): void {
       if (!opened) return
       const { database, temporary } = opened

@@ -15,7 +15,7 @@ export interface FolderState {
   sum: number
 }
 
-/** A row of `documents`, as far as replacing it needs to know it. */
+/** A row of `documents`, as far as replacing it needs it. */
 interface FileRow extends FileStamp, WrittenDocument, IndexedKey {
   session: string | null
   hash: Uint8Array
@@ -33,7 +33,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
        WHERE folder = ? AND name = ? ORDER BY id`,
     ).all(folder, name) as FileRow[]
 
-  /** Runs a call in one transaction that is exclusive from its start: an upgrade could not wait. */
+  /** Runs a call in one transaction that is exclusive from its start: an upgrade to a write lock could not wait. */
   const transaction = <T>(call: () => T): T => {
     database.exec('BEGIN IMMEDIATE')
     try {
@@ -81,7 +81,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       sql('UPDATE folders SET modified = ? WHERE id = ?').run(modified, id)
     },
 
-    /** The stamp of every file known in a folder; one that holds several entries comes as often. */
+    /** The stamp of every file known in a folder; a file with several entries appears once for each. */
     stamps: (folder: number): Iterable<FileStamp & { name: string }> =>
       sql('SELECT name, size, modified, changed, inode FROM documents WHERE folder = ?').iterate(
         folder,
@@ -103,7 +103,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
         sql(
           'UPDATE documents SET size = ?, modified = ?, changed = ?, inode = ? WHERE folder = ? AND name = ?',
         ).run(size, modified, changed, inode, file.folder, file.name)
-        // An entry without a time of its own takes its file's, and may end so long after it.
+        // An entry without a time of its own takes its file's, and its expiry may count from that.
         file.entries.forEach(({ created, updated, expires }, i) => {
           sql('UPDATE documents SET created = ?, updated = ?, expires = ? WHERE id = ?').run(
             created,
@@ -120,7 +120,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       return known.flatMap((row) => (claims.isHeld(row) ? [] : claims.waitingFor(file.name, row)))
     },
 
-    /** @returns files that claim a key which this one had */
+    /** @returns files that claim a key which this file had */
     removeFile(folder: number, name: string): NamedFile[] {
       const known = fileRows(folder, name)
       const [first] = known
@@ -136,7 +136,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
 
     displacedNotes: claims.displacedNotes,
 
-    /** Notes in the folder of a namespace that its name does not tell, and neither do they: they are nobody's. */
+    /** Notes that belong to nobody: neither their folder's name nor they themselves state the namespace. */
     unclaimedNotes: () =>
       sql(
         `SELECT f.path AS folder, d.name AS name, d.namespace AS namespace FROM documents d
@@ -145,13 +145,13 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
          ORDER BY folder, name`,
       ).all() as { folder: string; name: string; namespace: string }[],
 
-    /** Files of which something could not be read, and why. */
+    /** Files that could not be read completely, and why. */
     problems: () => withProblem(),
 
-    /** Files that could not be read when they were last looked at, for a reason that may pass. */
+    /** Files that could not be read at the last look, for a reason that may pass. */
     unreadable: () => withProblem('AND d.scope = ? AND d.changed = ?', noScope, neverRead),
 
-    /** Files of which nothing could be read, for whatever reason. */
+    /** Files that could not be read at all, for whatever reason. */
     unread: () => withProblem('AND d.scope = ?', noScope),
 
     hashes: () =>

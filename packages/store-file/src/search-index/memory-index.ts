@@ -25,11 +25,11 @@ export interface MemoryIndexOptions extends FileIndexerOptions {
   openDatabase: OpenDatabase
   /** Receives a message, once, when an index was set aside or cannot be stored. */
   onNotice: (text: string) => void
-  /** Runs a section that no other process runs at the same time; waits so many milliseconds at most. */
+  /** Runs a section while no other process runs one; waits at most this many milliseconds. */
   exclusively: <T>(section: () => T, patienceMs?: number) => T
   /** @throws MemoryError UNAVAILABLE when the memory is away */
   assertPresent(): void
-  /** Makes a folder of the memory where it is missing. */
+  /** Creates a folder of the memory where it is missing. */
   prepareFolder(folder: string): void
 }
 
@@ -41,8 +41,8 @@ export interface IndexProgress {
 export type MemoryIndex = ReturnType<typeof createMemoryIndex>
 
 /**
- * Keeps the derived index in step with the files. Writes are only noted; whoever searches first brings the
- * index up to date: with what this store wrote, what other processes noted, and what people changed by hand.
+ * Keeps the derived index in step with the files. Writes are only noted; the next search brings the index up to date:
+ * with what this store wrote, what other processes noted, and what people changed by hand.
  */
 export function createMemoryIndex(options: MemoryIndexOptions) {
   const { fileSystem, root, layout, onNotice, exclusively } = options
@@ -61,9 +61,9 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   })
   const own = createOwnChanges(fileSystem, root)
   let timer: NodeJS.Timeout | undefined
-  /** The last look passed over folders whose files may have been edited in place. */
+  /** The last look skipped folders whose files may have been edited in place. */
   let passedOver = false
-  /** `undefined` outside of `lookingOnce`; within it the index as the first look left it, `null` before that. */
+  /** `undefined` outside `lookingOnce`; inside it, the index as the first look left it, `null` before that look. */
   let looked: SearchIndex | null | undefined
 
   const flush = (): void => {
@@ -104,8 +104,8 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   }
 
   /**
-   * @param isSettled notices that were waiting have arrived. If not, and under the lock they cannot, what others wrote
-   * is looked up in their notes
+   * @param isSettled pending events have arrived. If not, and under the lock they cannot, the changes of other
+   * processes are read from their notes
    */
   const bringUpToDate = (isSettled: boolean): IndexInUse => {
     const before = inUse.opened()
@@ -119,7 +119,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     })
   }
 
-  /** Brings the index up to date, in a large memory without looking at every file each time. */
+  /** Brings the index up to date; in a large memory, without looking at every file each time. */
   const check = (named: readonly string[], areAll: boolean): IndexInUse => {
     if (!fileSystem.existsSync(root)) throw missingRoot(root)
     const current = inUse.open()
@@ -135,7 +135,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     return current
   }
 
-  /** Looks at the files of small folders, and of those to which a file was added, or from which one was taken. */
+  /** Looks at the files of small folders, and of folders in which a file was added or removed. */
   const lookWhereItMatters = (index: SearchIndex): void => {
     const states = new Map(index.folders().map((state) => [state.path, state]))
     passedOver = false
@@ -177,7 +177,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   }
 
   return {
-    /** Lets pending file-system events arrive; searches wait for it first. */
+    /** Lets pending file-system events arrive; searches await it first. */
     settle: (): Promise<void> => watch.settle(),
 
     /** The index, in step with the files. */
@@ -188,7 +188,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       return index
     },
 
-    /** Runs a section, which changes no file, in which `fresh` looks at the files the first time only. */
+    /** Runs a section that changes no file, and in which only the first `fresh` looks at the files. */
     lookingOnce<T>(section: () => T): T {
       looked = null
       try {
@@ -218,7 +218,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     changing,
     changed,
 
-    /** Changes files, which is noted before and after. */
+    /** Changes files, and notes that before and after. */
     whileChanging(paths: readonly string[], change: () => void): void {
       for (const path of paths) changing(path)
       try {
@@ -246,7 +246,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       exclusively(() => removeSetAside(fileSystem, join(folder, indexName)))
     },
 
-    /** Whether a file that was edited in place within the last minute may still be unknown to it. */
+    /** Whether the index may still lack a file that was edited in place within the last minute. */
     mayLag: (): boolean => passedOver,
 
     /** Whether the index is in a file: one in memory ends with this store. */
@@ -267,7 +267,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       })
     },
 
-    /** Never fails: changes that could not be indexed stay noted, and the next search picks them up. */
+    /** Never fails: changes that could not be indexed stay noted for the next search. */
     close(): void {
       const isTemporary = inUse.opened()?.temporary ?? false
       watch.close()

@@ -3,7 +3,7 @@ import type { Statement } from '../sqlite/driver.ts'
 import { keptNamespace } from './document-row.ts'
 import { scopeNumbers } from './schema.ts'
 
-/** Whether a scope holds entries of another namespace than the one given. */
+/** Whether a scope holds entries of a namespace other than the given one. */
 export function hasOtherNamespaces(
   sql: (text: string) => Statement,
   scope: MemoryScope,

@@ -7,7 +7,7 @@ import type { SearchIndex } from './search-index.ts'
 interface FolderChange {
   before: number
   after: number
-  /** `after`, as the index is to remember it. */
+  /** `after`, in the form that the index stores. */
   lasting: number
   /** Somebody else changed the folder in between. */
   broken: boolean
@@ -22,7 +22,7 @@ export function createOwnChanges(fileSystem: FileSystem, root: string) {
   return {
     paths: (): ReadonlySet<string> => paths,
 
-    /** A file is about to change. Call `changed` when it has. */
+    /** Notes that a file is about to change. Call `changed` when it has. */
     changing(path: string): void {
       const folder = folderOf(path)
       const before = timeOf(folder)
@@ -40,7 +40,7 @@ export function createOwnChanges(fileSystem: FileSystem, root: string) {
       folder.lasting = lastingTime(folder.after, now)
     },
 
-    /** Tells an index that has the changed files now that their folders are in step, where nobody else changed them. */
+    /** Marks folders as in step, in an index that now has the changed files, unless somebody else changed them. */
     keepFoldersInStep(index: SearchIndex): void {
       for (const [path, { before, lasting, broken }] of folders) {
         const state = index.folder(path)

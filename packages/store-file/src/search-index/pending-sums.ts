@@ -2,8 +2,8 @@ import { stampModulus } from '../files/file-stamp.ts'
 import type { Statement } from '../sqlite/driver.ts'
 
 /**
- * What a transaction changes of the sums over many files, written once at its end: of each folder how many files there
- * are and the sum of their stamps, of each scope and namespace how many entries and bytes.
+ * How a transaction changes the sums over many files, written once at its end: for each folder the number of files and
+ * the sum of their stamps, for each scope and namespace the number of entries and bytes.
  */
 export function createPendingSums(sql: (text: string) => Statement) {
   const folders = new Map<number, { count: number; sum: number }>()

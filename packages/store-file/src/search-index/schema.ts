@@ -1,8 +1,8 @@
 import type { MemoryScope } from '@recall/core'
 
 /**
- * Raised when the tables change, or what they hold of the same file: an index of another version is thrown away and
- * built anew.
+ * Raised when the tables change, or what they hold for the same file: an index of another version is discarded and
+ * rebuilt.
  */
 export const schemaVersion = 1
 
@@ -18,11 +18,11 @@ export const scopeNumbers: Record<MemoryScope, number> = {
 export const noScope = -1
 
 /**
- * Texts are not stored: they are in the files. Each scope has its own word table, so that a query never
- * reads the postings of another scope. A document's id is the row id of its first unit there, and its other
- * units follow: small numbers close together make the postings a third smaller. Only documents of several
- * units list where these lie. Word tables gather 8 MB of postings before they write them: a rebuild of
- * 100,000 files takes a third less time than with SQLite's default of 1 MB.
+ * Texts are not stored: they are in the files. Each scope has its own word table, so that a query never reads the
+ * postings of another scope. A document's id is the row id of its first unit there, and its other units follow: small
+ * numbers close together make the postings a third smaller. Only documents of several units list where these lie. Word
+ * tables gather 8 MB of postings before they write them: a rebuild of 100,000 files takes a third less time than with
+ * SQLite's default of 1 MB.
  */
 export const schema = `
 CREATE TABLE folders (

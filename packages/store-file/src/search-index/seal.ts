@@ -6,7 +6,9 @@ import { type FileSystem, overwriteInPlace, statusOf } from '../files/file-syste
 export const indexName = 'index.db'
 const sealName = 'index.seal'
 
-/** Written beside an index that was closed properly: its size and times, and facts that spare opening it. */
+/**
+ * Written next to an index that was closed properly: its size and times, and facts that make opening it unnecessary.
+ */
 export interface Seal {
   stamp: FileStamp
   documents: number
@@ -14,7 +16,7 @@ export interface Seal {
   folders: Record<string, number>
 }
 
-/** The seal of an index that nobody has touched since it was closed, else `null`. */
+/** The seal of an index that nobody has touched since it was closed, otherwise `null`. */
 export function readSeal(fileSystem: FileSystem, folder: string): Seal | null {
   if (logSize(fileSystem, folder) > 0) return null
   const text = orAbsent(() => fileSystem.readFileSync(join(folder, sealName), 'utf8'))
@@ -37,7 +39,7 @@ export function writeSeal(fileSystem: FileSystem, folder: string, facts: Omit<Se
   writing(path, () => overwriteInPlace(fileSystem, path, JSON.stringify(seal)))
 }
 
-/** Best effort: whoever opens the index next is to check it page by page. */
+/** Best effort: the next process to open the index checks it page by page. */
 export function breakSeal(fileSystem: FileSystem, folder: string): void {
   try {
     fileSystem.unlinkSync(join(folder, sealName))

@@ -16,13 +16,13 @@ import { scopeNumbers } from './schema.ts'
 import { createVectorRows } from './vector-rows.ts'
 import { createWordRows } from './word-rows.ts'
 
-/** Rows that are held in memory at a time. */
+/** Rows held in memory at a time. */
 const rowsAtOnce = 500
 
 /** How many indexes this process has opened. */
 let openings = 0
 
-/** The tables of the index: what is in them and how to ask. It neither reads files nor decides what is stale. */
+/** The tables of the index and the queries on them. It neither reads files nor decides what is stale. */
 export type SearchIndex = ReturnType<typeof createSearchIndex>
 
 export function createSearchIndex(database: Database, layout: Layout) {
@@ -46,13 +46,13 @@ export function createSearchIndex(database: Database, layout: Layout) {
   /** With conditions, only documents that fulfil them. */
   const documents = (ids: readonly number[], conditions?: Conditions): DocumentRow[] => {
     const { text, values } = conditions ? where(conditions) : { text: '1', values: [] }
-    // Joined crosswise, because SQLite would else go through all entries of the namespace.
+    // A cross join, because SQLite would otherwise go through all entries of the namespace.
     return sql(
       `SELECT ${documentColumns} FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value WHERE ${text}`,
     ).all(JSON.stringify(ids), ...values) as DocumentRow[]
   }
 
-  /** A text that changes whenever any process changes the index, and is another for each index that is opened. */
+  /** A text that changes whenever any process changes the index, and differs for each index that is opened. */
   const state = (): string => {
     const { data_version: others } = database.prepare('PRAGMA data_version').get() as { data_version: number }
     const { own } = sql('SELECT total_changes() AS own').get() as { own: number }
@@ -67,7 +67,7 @@ export function createSearchIndex(database: Database, layout: Layout) {
     ...createWordRows(sql, where, state),
     ...createVectorRows(sql, files.transaction),
 
-    /** The paths of the folders by their ids. Kept, as who asks about many places asks as often. */
+    /** The paths of the folders by id. Kept, as one query about many places needs them many times. */
     folderPaths(): Map<number, string> {
       const now = state()
       if (paths?.state !== now)
@@ -75,7 +75,7 @@ export function createSearchIndex(database: Database, layout: Layout) {
       return paths.byId
     },
 
-    /** Entries of a place, and the size of their values as `jsonBytes` counts it. */
+    /** Entries of a place, and the size of their values as counted by `jsonBytes`. */
     usage(scope: MemoryScope, namespace: string): { entries: number; bytes: number } {
       const totals = sql('SELECT entries, bytes FROM totals WHERE scope = ? AND namespace = ?').get(
         scopeNumbers[scope],
@@ -101,7 +101,7 @@ export function createSearchIndex(database: Database, layout: Layout) {
       return expiring !== undefined || hasOtherNamespaces(sql, scope, namespace)
     },
 
-    /** The document that each unit belongs to, as far as ranking needs to know it. */
+    /** The document that each unit belongs to, as far as ranking needs it. */
     documentsOfUnits(ids: readonly number[]): Map<number, RankedDocument> {
       const columns = 'd.id, d.key, d.type, d.created, d.updated, d.units'
       const first = sql(
@@ -158,7 +158,7 @@ export function createSearchIndex(database: Database, layout: Layout) {
     },
 
     lastArchiveNumber(): number {
-      // Only with the condition does SQLite use the index of those that have a number.
+      // SQLite uses the index of numbered documents only with this condition.
       const row = sql('SELECT max(number) AS last FROM documents WHERE number IS NOT NULL').get() as {
         last: number | null
       }
@@ -188,7 +188,7 @@ export function createSearchIndex(database: Database, layout: Layout) {
       )
     },
 
-    /** Runs a call that only reads, and reads all of it as it was at one moment, whatever other processes write. */
+    /** Runs a call that only reads, on a single state of the index, whatever other processes write. */
     snapshot<T>(call: () => T): T {
       database.exec('BEGIN')
       try {
@@ -196,7 +196,7 @@ export function createSearchIndex(database: Database, layout: Layout) {
         database.exec('COMMIT')
         return result
       } catch (error) {
-        // SQLite ends a transaction by itself after some errors, and a failure to end it again would hide them.
+        // SQLite ends a transaction by itself after some errors, and a failed attempt to end it again would hide them.
         try {
           database.exec('ROLLBACK')
         } catch {}

@@ -7,7 +7,7 @@ import { scopeNumbers } from './schema.ts'
 const lacksVectors =
   'd.units > (SELECT count(*) FROM vectors v WHERE v.unit BETWEEN d.id AND d.id + d.units - 1)'
 
-/** What the index knows of vectors: which unit has one, and in which slot of the vector file. */
+/** What the index knows about vectors: which unit has one, and in which slot of the vector file. */
 export function createVectorRows(sql: (text: string) => Statement, transaction: <T>(call: () => T) => T) {
   const areMarked = (mark: string): boolean =>
     sql("SELECT 1 FROM facts WHERE name = 'vectors' AND value = ?").get(mark) !== undefined
@@ -18,7 +18,10 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
     (sql('SELECT count(*) AS embedded FROM vectors').get() as { embedded: number }).embedded
 
   return {
-    /** Begins to record other vectors: forgets those there are, unless it was begun before. `mark` names them. */
+    /**
+     * Begins to record other vectors: forgets the existing ones, unless it was begun before. `mark` identifies the new
+     * ones.
+     */
     beginVectors(mark: string): void {
       transaction(() => {
         if (areMarked(mark)) return
@@ -27,7 +30,7 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
       })
     },
 
-    /** Gives the vectors that are recorded another mark; false when they no longer have the expected one. */
+    /** Gives the recorded vectors another mark; false when they no longer have the expected one. */
     endVectors(expected: string, mark: string): boolean {
       return transaction(() => {
         const isExpected = areMarked(expected)
@@ -36,7 +39,7 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
       })
     },
 
-    /** Whether the vectors that are recorded have this mark. */
+    /** Whether the recorded vectors have this mark. */
     areMarked,
 
     /** Forgets vectors from a slot on. */
@@ -44,7 +47,7 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
       sql('DELETE FROM vectors WHERE slot >= ?').run(from)
     },
 
-    /** Documents with an id below `before` of which some unit lacks a vector, those that were indexed last first. */
+    /** Documents with an id below `before` in which some unit lacks a vector, the last indexed first. */
     newestWithoutVectors(before: number, limit: number): HashedRow[] {
       return sql(
         `SELECT ${documentColumns}, d.hash FROM documents d WHERE d.id < ? AND d.scope >= 0 AND d.units > 0
@@ -52,7 +55,10 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
       ).all(before, limit) as HashedRow[]
     },
 
-    /** Documents with units and an id above `after`, by id; `withoutVectors`: only those of which some unit lacks one. */
+    /**
+     * Documents with units and an id above `after`, by id; with `withoutVectors`, only those in which some unit lacks a
+     * vector.
+     */
     documentsWithUnits(
       after: number,
       limit: number,
@@ -66,10 +72,10 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
     },
 
     /**
-     * Records the slots of documents' units, as far as they have one, except of documents that changed meanwhile. What is
-     * recorded already is no change of the index.
+     * Records the slots of the documents' units that have one, except for documents that changed meanwhile. Recording
+     * the same again does not change the index.
      *
-     * @returns false, and records nothing, when the vectors that are recorded no longer have the expected mark
+     * @returns false, and records nothing, when the recorded vectors no longer have the expected mark
      */
     putVectors(
       expected: string,
@@ -108,7 +114,7 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
 
     countVectors,
 
-    /** Looks at every document: it takes a hundred times as long as to count the vectors alone. */
+    /** Looks at every document: this takes a hundred times as long as counting the vectors alone. */
     vectorCounts(): { embedded: number; total: number } {
       const { total } = sql(
         'SELECT coalesce(sum(units), 0) AS total FROM documents WHERE scope >= 0',

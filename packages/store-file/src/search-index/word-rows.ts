@@ -20,7 +20,7 @@ export interface UnitRow {
 /**
  * The word tables: which units hold which words.
  *
- * @param where the text and values of what `d`, a document, has to be
+ * @param where the text and values of a condition on `d`, a document
  * @param state changes whenever the index does
  */
 export function createWordRows(
@@ -28,7 +28,7 @@ export function createWordRows(
   where: (conditions: Conditions) => { text: string; values: SqlValue[] },
   state: () => string,
 ) {
-  /** How many units held a common word, by its table and itself: to count them takes as long as to search for them. */
+  /** How many units hold a common word, by table and word: counting them takes as long as searching for them. */
   const common = new Map<string, { count: number; state: string }>()
 
   return {
@@ -61,14 +61,14 @@ export function createWordRows(
       ).all(...matches, ...values, limit) as UnitRow[]
     },
 
-    /** What is listed of some units of documents that have several. */
+    /** The listed parts and labels of some units, for documents that have several units. */
     listed(units: readonly number[]): { id: number; parts: number; label: string | null }[] {
       return sql('SELECT id, parts, label FROM units WHERE id IN (SELECT value FROM json_each(?))').all(
         JSON.stringify(units),
       ) as { id: number; parts: number; label: string | null }[]
     },
 
-    /** How many units of a scope hold a word, and which, in order, unless they are too many to list. */
+    /** How many units of a scope hold a word, and which, in order, unless there are too many to list. */
     holding(scope: MemoryScope, word: string): { count: number; units: Int32Array | null } {
       const table = `words${scopeNumbers[scope]}`
       const known = common.get(`${table} ${word}`)
@@ -98,7 +98,9 @@ export function createWordRows(
       )
     },
 
-    /** How many units of a scope have words: what FTS5 itself keeps for its `bm25()`. To count them takes longer. */
+    /**
+     * How many units of a scope have words, from what FTS5 itself keeps for its `bm25()`. Counting them takes longer.
+     */
     countUnits(scope: MemoryScope): number {
       const row = sql(`SELECT block FROM words${scopeNumbers[scope]}_data WHERE id = ${averagesRow}`).get()
       return firstVarint((row as { block: Uint8Array } | undefined)?.block ?? new Uint8Array())
@@ -126,10 +128,10 @@ function numbersIn(list: string): Int32Array {
 const comma = 44
 const zero = 48
 
-/** Row of FTS5's data that begins with the number of rows, as a variable-length integer of SQLite's. */
+/** This row of FTS5's data begins with the number of rows, as one of SQLite's variable-length integers. */
 const averagesRow = 1
 
-/** Seven bits of each byte, the highest ones first; the eighth says that more follow. */
+/** Each byte gives seven bits, the highest first; its eighth bit says that more bytes follow. */
 function firstVarint(bytes: Uint8Array): number {
   let value = 0
   for (const byte of bytes) {

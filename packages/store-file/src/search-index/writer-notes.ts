@@ -6,15 +6,15 @@ import { isAbandoned, ownedName } from '../files/owned-name.ts'
 import { isDiskFull, isUnwritable } from '../sqlite/errors.ts'
 
 /**
- * Every open store that writes keeps a note of the files it has written but not yet indexed. Whoever searches
- * next reads the notes of all writers, also of those that died, so that a search finds what was acknowledged
- * without walking the whole memory. The notes need no fsync: a killed process leaves them in the page cache,
- * and after a power loss the index is checked as a whole.
+ * Every open store that writes keeps a note of the files it has written but not yet indexed. The next search reads the
+ * notes of all writers, including dead ones, so that it finds what was acknowledged without walking the whole memory.
+ * The notes need no fsync: a killed process leaves them in the page cache, and after a power loss the index is checked
+ * as a whole.
  */
 export function openWriterNotes(fileSystem: FileSystem, folder: string) {
   let own: string | undefined
   let descriptor: number | undefined
-  /** Where the next note goes: Windows empties no file that is open to append. */
+  /** Where the next note goes: Windows does not truncate a file that is open for appending. */
   let end = 0
 
   return {
@@ -40,14 +40,14 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
       end = 0
     },
 
-    /** What other stores have noted, and the notes that dead processes left behind. */
+    /** What other stores have noted, including the notes that dead processes left behind. */
     others(): { paths: string[]; abandoned: string[]; alive: boolean } {
       const paths: string[] = []
       const abandoned: string[] = []
       let alive = false
       const names = orAbsent(() => fileSystem.readdirSync(folder)) ?? []
       for (const path of names.filter((name) => name !== own).map((name) => join(folder, name))) {
-        // Asked before the notes are read: a writer that is gone by then adds no more of them.
+        // Checked before the notes are read: a writer that is gone by then adds no more.
         const isLeft = isAbandoned(fileSystem, path)
         if (isLeft === undefined) continue
         // Not spread: a long import notes more files than a call can have arguments.
@@ -58,7 +58,7 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
       return { paths, abandoned, alive }
     },
 
-    /** Where they cannot be removed, as on a disk that can only be read, they are read again. */
+    /** Where they cannot be removed, as on a read-only disk, they are read again. */
     discard(abandoned: readonly string[]): void {
       try {
         for (const path of abandoned) orAbsent(() => fileSystem.unlinkSync(path))

@@ -14,12 +14,12 @@ export const conditionsOf = ({ scope, namespace, now, tags, filter }: StoreQuery
   narrowing: filter && narrowingOf(filter),
 })
 
-/** What an entry must be to be found, however a search came upon it. */
+/** The conditions that an entry must fulfil to be found, whichever way a search came upon it. */
 export interface CandidateFilter {
   conditions: Conditions
   /** Whether the scope holds entries that do not fulfil the conditions. */
   isConditional: boolean
-  /** Looks at documents, by id, each once; the function that it returns tells which of them may be found. */
+  /** Looks at documents, by id, once each; the returned function tells which of them may be found. */
   judge(documents: readonly number[]): (id: number) => boolean
 }
 
@@ -67,7 +67,7 @@ export function accept(
 export const countDocuments = (units: readonly { document: RankedDocument }[]): number =>
   new Set(units.map(({ document }) => document.id)).size
 
-/** How many units to fetch in order to see that many documents, or all when there are fewer. */
+/** How many units to fetch to see this many documents, or all when there are fewer. */
 function lastNeeded(units: readonly { document: RankedDocument }[], wanted: number): number {
   const seen = new Set<number>()
   let needed = 0

@@ -6,14 +6,14 @@ export function poolOf(query: StoreQuery): number {
   return isBestFirst(query) ? Math.max(noiseRank, query.offset + query.limit) : unlimited
 }
 
-/** Any order but best first has to see every match. */
+/** Any order other than best first has to see every match. */
 export const isBestFirst = ({ sortBy, sortOrder }: StoreQuery): boolean =>
   sortBy === 'relevance' && sortOrder === 'desc'
 
 /** More than any scope holds. */
 export const unlimited = 2 ** 31
 
-/** How many entries to look at: those that were asked for, and enough to judge the confidence of the first. */
+/** How many entries to look at: the requested ones, and enough to judge the confidence of the first. */
 export const wantedOf = ({ offset, limit }: StoreQuery, pool: number): number =>
   Math.min(pool, Math.max(confidenceRank, offset + limit))
 

@@ -36,16 +36,16 @@ import type { FileAccess } from './row-filter.ts'
 import type { CreateRowReader } from './row-reader.ts'
 import { searchDocuments } from './search.ts'
 
-/** What `locate` is asked, in one or more scopes. */
+/** A query of `locate`, in one or more scopes. */
 export type LocateQuery = Omit<StoreQuery, 'scope' | 'offset' | 'sortBy' | 'sortOrder'>
 
-/** A place of the files that matches, for people who search. */
+/** A matching place in the files, for people who search. */
 export interface LocatedHit extends PlacedPassage {
   scope: MemoryScope
   key: string
   type: string | null
   score: number
-  /** How likely the memory knows what was asked; none when the query has no text. */
+  /** How likely the memory knows the answer; absent when the query has no text. */
   confidence?: number
   signals: Record<string, number>
   mode: SearchMode
@@ -68,7 +68,7 @@ export interface FileSearchOptions {
   access: MemoryAccess
 }
 
-/** Searches the files: hits on the index, verified by the files, with the passages that match. */
+/** Searches the files: finds hits in the index, verifies them against the files, and adds the passages that match. */
 export function createFileSearch(options: FileSearchOptions) {
   const { root, layout, fileSystem, index, accessLog, files, createRowReader, weights, onNotice } = options
   const { recover, assertPresent } = options.access
@@ -76,7 +76,7 @@ export function createFileSearch(options: FileSearchOptions) {
   const { vectors, embedRecent } = options.vectors
   const passages = createPassageReader(fileSystem, root)
 
-  /** Whether a hit's file is still what was indexed, before this search or, where its stamp may not tell, by it. */
+  /** Whether a hit's file is still as it was indexed, before this search or, where its stamp may not tell, by it. */
   const isCurrent = (row: DocumentRow, folders: Map<number, string>, isFirstLook: boolean): boolean => {
     const stats = statusOf(fileSystem, pathOf(row, folders))
     if (stats === null) return false
@@ -87,7 +87,9 @@ export function createFileSearch(options: FileSearchOptions) {
     )
   }
 
-  /** Hits of some queries; when a hit's file was changed by hand a moment ago, it is indexed and asked again. */
+  /**
+   * Hits of some queries; when a hit's file was changed by hand a moment ago, it is indexed and the search runs again.
+   */
   const searchHits = (queries: readonly StoreQuery[], isSettled: boolean): ReturnType<typeof searchOnce> => {
     assertPresent()
     for (let attempt = 1; ; attempt++) {
@@ -126,7 +128,7 @@ export function createFileSearch(options: FileSearchOptions) {
     }
   }
 
-  /** Hits on one state of the index, and what their files hold; each file is read once. */
+  /** Hits on one state of the index, and the content of their files; each file is read once. */
   const searchOnce = (queries: readonly StoreQuery[], isSettled: boolean) =>
     steadily(() =>
       index.query((current) => {
@@ -178,7 +180,7 @@ export function createFileSearch(options: FileSearchOptions) {
     refuseVectors(query)
     await index.settle()
     recover()
-    // What was written a moment ago is found by its meaning as well.
+    // Recent writes must be found by meaning as well.
     if (query.embedding) await embedRecent(query.now)
     const { hits, folders, read } = searchHits([query], true)
     return hits.flatMap(({ row, units, score, confidence, signals, mode }): Found[] => {
@@ -228,7 +230,7 @@ export function createFileSearch(options: FileSearchOptions) {
         .filter((found, i) => i === 0 || (found.score >= tellingShare * hit.score && isFoundByItself(found)))
         .map(({ unit, signals, ...found }) => {
           const within = withinMatch(hit, found)
-          // A hit that was capped on a later look caps its places, and what their scores are made of.
+          // A hit whose score a later step capped caps its places and their signals, too.
           return { ...hit, unit, ...within, signals: scaledSignals(signals, within.score / found.score) }
         }),
     )
@@ -250,7 +252,7 @@ type Unread = ReturnType<SearchIndex['unread']>
 
 const bestFirst = { sortBy: 'relevance', sortOrder: 'desc', offset: 0 } as const
 
-/** And not only for the sake of what stands beside it. */
+/** And not only because of its neighbours. */
 const isFoundByItself = ({
   signals: { words = 0, meaning = 0 },
 }: Pick<RankedUnit<unknown>, 'signals'>): boolean => words + meaning > 0
@@ -258,5 +260,5 @@ const isFoundByItself = ({
 const modeOf = ({ text }: StoreQuery, byMeaning: boolean): SearchMode =>
   text === undefined ? (byMeaning ? 'semantic' : 'filter') : byMeaning ? 'hybrid' : 'lexical'
 
-/** Looks at hits whose files keep changing at the same moment. */
+/** How often to search when the files of the hits keep changing at the same moment. */
 const attempts = 5

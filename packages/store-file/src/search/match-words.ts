@@ -13,14 +13,14 @@ export interface FoundUnit {
   bm25: number
 }
 
-/** Candidates where conversations are searched. */
+/** Number of candidates when searching conversations. */
 const widePool = 4 * noiseRank
 
 /**
- * Units that hold the words, best first. Words are looked for together first, which is much faster; where too few
+ * Units that hold the words, best first. The words are first searched together, which is much faster; where too few
  * units hold them all, any of the words will do.
  *
- * @returns `together`: those that hold all the words, each of which is among `found`
+ * @returns `together`: the units that hold all the words, each of which is also in `found`
  */
 export function matchWords(
   index: SearchIndex,
@@ -62,9 +62,9 @@ export function matchWords(
     return match({ match: words.join(' OR ') }, pool)
   }
   const pool = poolOf(query)
-  // Next to meaning, all near matches have to be seen.
+  // In a search by meaning too, all near matches have to be seen.
   const wanted = besideMeaning ? pool : wantedOf(query, pool)
-  // No more units hold all words than hold the rarest one. Where these are fewer than wanted, meaning fills up the rest.
+  // No more units hold all words than hold the rarest one. If these are fewer than wanted, meaning supplies the rest.
   const isTogetherEnough = !besideMeaning || facts.every(({ count }) => count >= wanted)
   const together = isTogetherEnough ? all(pool) : []
   const isEnough =
@@ -78,17 +78,16 @@ export function matchWords(
   return { found: wide, together: isEnough ? wide : together }
 }
 
-/** Units, and after them those of `more` that are not among them. */
+/** The units, followed by those of `more` that are not among them. */
 function united(units: readonly FoundUnit[], more: readonly FoundUnit[]): FoundUnit[] {
   const known = new Set(units.map(({ id }) => id))
   return [...units, ...more.filter(({ id }) => !known.has(id))]
 }
 
 /**
- * Returns a function that asks for the units that match. To rank them takes longer than to hand them out: where
- * conversations are kept, more are asked for than are wanted, because a wider pool is looked at next. Most filters are
- * passed by most entries, so the first are asked for whatever the filter; if these were not enough, only those that may
- * pass it.
+ * Returns a function that fetches matching units. Ranking them takes longer than returning them: where conversations
+ * are kept, more are fetched than wanted, because a wider pool is looked at next. Most entries pass most filters, so
+ * the first fetch ignores the filter; if that was not enough, the next fetches only units that may pass it.
  */
 function createMatcher(index: SearchIndex, { conditions, isConditional }: CandidateFilter) {
   const fetched = new Map<string, { limit: number; rows: UnitRow[] }>()

@@ -6,7 +6,7 @@ import type { RowMetadata } from './row-filter.ts'
 /** Conditions are nested no deeper than SQLite allows, and more values would not narrow much. */
 const mostValues = 100
 
-/** The columns of metadata that values are looked for in; other metadata does not narrow. */
+/** The metadata columns in which values are looked up; other metadata does not narrow. */
 const columns: Record<Exclude<keyof RowMetadata, 'tags'>, string | null> = {
   key: 'd.key',
   type: 'd.type',
@@ -23,16 +23,16 @@ const columns: Record<Exclude<keyof RowMetadata, 'tags'>, string | null> = {
 }
 
 /**
- * A condition that every row fulfils whose entry passes a filter, so that few others need to be looked at. It looks
- * for what a value must equal or contain in the JSON of the whole value, wherever that stands. `undefined` when the
- * filter names nothing to look for.
+ * A condition that every row fulfils whose entry passes a filter, so that few others need to be looked at. It looks for
+ * what a value must equal or contain anywhere in the JSON of the whole value. `undefined` when the filter names nothing
+ * to look for.
  */
 export function narrowingOf(filter: Filter): RowCondition | undefined {
   const narrowing = narrow(filter, memberOrColumn)
   return narrowing && narrowing.values.length <= mostValues ? narrowing : undefined
 }
 
-/** Where a comparison looks; with tags or a column, there unless the value has a member of that name. */
+/** Where a comparison looks; tags or a column only count if the value has no member of that name. */
 type Place = 'member of the value' | 'element of a list' | 'tags' | { column: string }
 
 type PlaceOf = (path: readonly string[]) => Place | undefined
@@ -99,13 +99,13 @@ function comparison(
 
 type Scalar = string | number | boolean
 
-/** The members of an object may stand in another order, and half a surrogate pair is written in another way. */
+/** An object's members may come in another order, and half a surrogate pair is written differently. */
 const isScalar = (value: JsonValue): value is Scalar =>
   typeof value === 'string' ? value.isWellFormed() : typeof value === 'number' || typeof value === 'boolean'
 
 const inValue = (json: string): RowCondition => ({ text: 'instr(d.fields, ?) > 0', values: [json] })
 
-/** One of the values stands somewhere in the value of the entry, or in the column. */
+/** One of the values occurs somewhere in the value of the entry, or in the column. */
 function holding(sought: readonly JsonValue[], place: Place): RowCondition | undefined {
   if (!sought.every(isScalar)) return undefined
   const parts = sought.flatMap((each) => {
@@ -125,7 +125,7 @@ function containing(sought: JsonValue): RowCondition | undefined {
   return inValue(typeof sought === 'string' ? json.slice(1, -1) : json)
 }
 
-/** One of the values is a tag, or stands somewhere in the value of the entry. */
+/** One of the values is a tag, or occurs somewhere in the value of the entry. */
 function tagged(sought: readonly JsonValue[]): RowCondition | undefined {
   const parts = sought.map((each) => {
     const inFields = containing(each)
@@ -135,9 +135,9 @@ function tagged(sought: readonly JsonValue[]): RowCondition | undefined {
   return parts.includes(undefined) ? undefined : joined(parts as RowCondition[], 'OR')
 }
 
-/** Names that need no quotes in a path of SQLite and index no list. */
+/** Names that need no quotes in a path of SQLite and are not a list index. */
 const plainName = /^(?!\d+$)[\w-]+$/
-/** SQLite may read the last digits of a number differently, and its driver hands over what is nearly 0 as 0. */
+/** SQLite may read the last digits of a number differently, and its driver passes numbers close to 0 as 0. */
 const precision = 1e-12
 const nearlyZero = 1e-15
 
@@ -156,7 +156,7 @@ function ordered(
   const at = `$${path.map((name) => `."${name}"`).join('')}`
   const margin = typeof limit === 'number' ? Math.abs(limit) * precision + nearlyZero : 0
   const widened = typeof limit === 'number' ? limit + (order === '>=' ? -margin : margin) : limit
-  // A limit arrives only up to a NUL in it, but what the JSON holds is compared as a whole.
+  // A bound text is cut at a NUL, but the JSON is compared as a whole.
   return joined([{ text: `d.fields ->> ? ${order} ?`, values: [at, widened] }, inValue('\\u0000')], 'OR')
 }
 

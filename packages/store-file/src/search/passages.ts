@@ -9,13 +9,13 @@ import type { SearchIndex } from '../search-index/search-index.ts'
 
 export interface Passage extends MatchedPassage {
   path: string
-  /** Where the text does not stand in the file as it is, the line on which the value begins that it is made of. */
+  /** If the text is not in the file verbatim: the line on which the value it is made of begins. */
   line: number
 }
 
-/** A passage for people, who are shown where in the file it stands. */
+/** A passage with its place in the file, for people. */
 export interface PlacedPassage extends Passage {
-  /** The value that the text is made of, where it does not stand in the file as it is. */
+  /** The value that the text is made of, if the text is not in the file verbatim. */
   madeOf?: JsonValue
 }
 
@@ -64,7 +64,7 @@ export function createPassageReader(fileSystem: FileSystem, root: string) {
     ): PlacedPassage {
       const folder = folders.get(row.folder) ?? ''
       const path = folder === '' ? row.name : `${folder}/${row.name}`
-      // The ids before the first and behind the last are units of other documents.
+      // Ids before the first and after the last are units of other documents.
       const near = [unit - 1, unit, unit + 1].filter((number) => number >= 0 && number < row.units)
       const around = row.units > 1 ? index.units(row.id, near) : []
       const own = around.find(({ number }) => number === unit)
@@ -95,7 +95,7 @@ export function createPassageReader(fileSystem: FileSystem, root: string) {
   }
 }
 
-/** As it is shown: with plain line ends, and none behind it. */
+/** As displayed: with plain line ends, and none at the end. */
 const plain = (text: string): string => text.trimEnd().replaceAll('\r\n', '\n')
 
 function withNeighbours(texts: (string | undefined)[]): { neighbours?: string[] } {

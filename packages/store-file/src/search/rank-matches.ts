@@ -21,7 +21,7 @@ import { type FoundUnit, matchWords } from './match-words.ts'
 import type { FileAccess } from './row-filter.ts'
 import { type WordFacts, wordFactsOf } from './word-facts.ts'
 
-/** Units that match a query by their words or their meaning, best first, of entries that pass its conditions. */
+/** Units that match a query by words or meaning, best first, from entries that pass its conditions. */
 export function rankMatches(
   index: SearchIndex,
   query: StoreQuery,
@@ -83,7 +83,7 @@ function addNeighbours(
   }
 }
 
-/** Marks of what turn each unit of a conversation is, and who speaks there. */
+/** Marks each unit of a conversation with its turn and speaker. */
 function markTurns(
   index: SearchIndex,
   text: string,
@@ -120,7 +120,9 @@ const wordsHeld = (
 ): Map<RankedDocument, WordFacts[]> =>
   new Map(conversations.map((each) => [each, facts.filter(({ isIn }) => isIn(each.id, lastOf(each)))]))
 
-/** A common word that its conversation holds is one of the surroundings: to look it up for each turn takes long. */
+/**
+ * A common word that its conversation holds counts as part of the surroundings: looking it up for each turn takes long.
+ */
 function markSurroundings(
   facts: readonly WordFacts[],
   held: ReadonlyMap<RankedDocument, readonly WordFacts[]>,
@@ -137,7 +139,7 @@ function markSurroundings(
 
 const lastOf = (document: RankedDocument): number => document.id + document.units - 1
 
-/** The share of the query's words that some of them are, by their rarity. */
+/** The share that some words have in the query, weighted by rarity. */
 const shareOf = (some: readonly WordFacts[], all: readonly WordFacts[]): number =>
   rarityOf(some) / (rarityOf(all) || 1)
 

@@ -3,7 +3,7 @@ import { isJsonObject } from '@recall/core/json'
 import type { DocumentRow } from '../search-index/document-row.ts'
 import { splitTags } from '../search-index/document-row.ts'
 
-/** What a filter needs from the files, asked only where the index cannot answer. */
+/** What a filter needs from the files; called only where the index has no answer. */
 export interface FileAccess {
   value(row: DocumentRow): JsonValue | undefined
   /** When the entry was last read, 0 for never, and how often. */
@@ -13,7 +13,7 @@ export interface FileAccess {
 export const isEverything = (filter: Filter | undefined): boolean =>
   !filter || (filter.kind === 'all' && filter.filters.length === 0)
 
-/** Whether the entry that a row stands for passes a filter. */
+/** Whether the entry behind a row passes a filter. */
 export function passes(row: DocumentRow, filter: Filter | undefined, files: FileAccess): boolean {
   if (!filter || isEverything(filter)) return true
   // The index holds the members of small values; text values have none that a filter could name.
@@ -26,7 +26,7 @@ export function passes(row: DocumentRow, filter: Filter | undefined, files: File
   return value !== undefined && matchesFilter(filter, { value, metadata })
 }
 
-/** Metadata that filters fall back to. */
+/** The metadata that filters fall back to. */
 function rowMetadata(row: DocumentRow, fields: JsonValue, files: FileAccess) {
   const rate = isJsonObject(fields) ? fields.successRate : undefined
   return {
@@ -54,7 +54,7 @@ function rowMetadata(row: DocumentRow, fields: JsonValue, files: FileAccess) {
 
 export type RowMetadata = ReturnType<typeof rowMetadata>
 
-/** Whether a filter looks at a member of the value. */
+/** Whether a filter names a member of the value. */
 function mentions(filter: Filter, member: string): boolean {
   if (filter.kind === 'all' || filter.kind === 'any')
     return filter.filters.some((part) => mentions(part, member))

@@ -16,7 +16,7 @@ export interface RowReaderOptions {
   files: EntryFiles
 }
 
-/** Reads what a row of the index stands for; `null` when its file no longer says so. */
+/** Reads the entry behind a row of the index; `null` when its file no longer holds it. */
 export type RowReader = (row: DocumentRow) => LocatedEntry | null
 
 /** Makes a reader for one search. */
@@ -39,7 +39,7 @@ export function rowReaders({ fileSystem, root, layout, files }: RowReaderOptions
       const source = file && sourceOf(folders.get(row.folder) ?? '')
       const times = { modified: Math.round(file?.stamp.modified ?? 0) }
       const entries = source?.parse(row.name, file?.content ?? '', times) ?? []
-      // Of two entries with one key, the first has it.
+      // If two entries share a key, the first has it.
       return new Map(entries.toReversed().map((entry) => [entry.key, entry]))
     }
     return (row) => {
@@ -51,7 +51,9 @@ export function rowReaders({ fileSystem, root, layout, files }: RowReaderOptions
   }
 }
 
-/** The texts that are embedded for a row, maybe by a server: those of its units, as they are spoken, without secrets. */
+/**
+ * The texts that are embedded for a row, maybe by a server: what `embeddedTexts` makes of its units, without secrets.
+ */
 export const unitTextsOf =
   (createRowReader: CreateRowReader): UnitTexts =>
   () => {

@@ -18,10 +18,10 @@ import { type FileAccess, isEverything, passes } from './row-filter.ts'
 /** One entry that matches, with its best units. */
 export interface Hit {
   row: DocumentRow
-  /** Its matching units, best first; none when the query has no text. */
+  /** Its matching units, best first; empty when the query has no text. */
   units: Pick<RankedUnit<unknown>, 'unit' | 'score' | 'confidence' | 'signals'>[]
   score: number
-  /** None when the query has no text. */
+  /** Absent when the query has no text. */
   confidence?: number
   signals: Record<string, number>
 }

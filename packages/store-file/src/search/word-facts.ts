@@ -9,7 +9,7 @@ export interface WordFacts {
   rarity: number
   /** How many units hold it. */
   count: number
-  /** Whether the units are too many to list: then `isIn` asks the database, which takes long. */
+  /** Whether there are too many units to list: then `isIn` asks the database, which is slow. */
   isCommon: boolean
   /** Whether a range of units holds it. */
   isIn(first: number, last: number): boolean
@@ -34,7 +34,10 @@ export function wordFactsOf(index: SearchIndex, scope: MemoryScope, words: reado
 
 const leastRarity = 1e-6
 
-/** Whether a word is in half of the units or more: to count it in what other words find takes long, and changes nothing. */
+/**
+ * Whether half of the units or more hold a word: counting it in the matches of other words is slow, and changes
+ * nothing.
+ */
 export const isNearlyEverywhere = ({ rarity }: Pick<WordFacts, 'rarity'>): boolean => rarity <= leastRarity
 
 /** FTS5 gives no weight to a word in half of the units; in a memory of three notes that word may be the subject. */

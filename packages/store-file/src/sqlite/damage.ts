@@ -14,12 +14,12 @@ export function passesCheck(database: Database): boolean {
   }
 }
 
-/** Errors of the language itself: a row that says nonsense leads to them, as a mistake of ours does. */
+/** Errors of the language itself: a nonsensical row causes them, as does a mistake of ours. */
 const ofLanguage = [TypeError, RangeError, SyntaxError]
 
 /**
- * Whether a call failed because the database is damaged. SQLite notices only what it stumbles on: of a changed byte it
- * may make a row that lacks a value.
+ * Whether a call failed because the database is damaged. SQLite notices only the damage it stumbles on: a changed byte
+ * may give a row that lacks a value.
  *
  * @param isIntact checks the database
  */

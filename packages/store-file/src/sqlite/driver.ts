@@ -34,8 +34,8 @@ export function createStatements(database: Database): (text: string) => Statemen
 }
 
 /**
- * The `run` of a driver also returns the last row id, and that of Node 26 throws where this is no safe integer: a
- * deletion from a full-text table leaves such a one. `all` does the same and returns rows alone.
+ * A driver's `run` also returns the last row id, and in Node 26 it throws when that is not a safe integer, as after a
+ * deletion from a full-text table. `all` does the same and returns only rows.
  */
 const runnable = (query: Query): Statement => ({
   run: (...parameters) => void query.all(...parameters),
@@ -45,8 +45,9 @@ const runnable = (query: Query): Statement => ({
 })
 
 /**
- * The column `value` of a query, without a statement that stays open. The prebuilt driver ends statements only when they
- * are collected, and on Windows nobody can remove or rename the file until then, even when the database is closed.
+ * The column `value` of a query, without leaving a statement open. The prebuilt driver finalises statements only when
+ * they are garbage-collected, and until then nobody can remove or rename the file on Windows, even when the database is
+ * closed.
  */
 export function valuesOf(database: Database, query: string): SqlValue[] {
   const values: SqlValue[] = []
@@ -64,8 +65,8 @@ type DatabaseConstructor = new (path: string) => Database
 const oldestSafeSqlite = [3, 51, 3] as const
 
 /**
- * Node's own SQLite where it is settled and recent enough, else a prebuilt one with the same interface. Neither
- * needs a compiler or an install script.
+ * Node's own SQLite if it is stable and recent enough, otherwise a prebuilt one with the same interface. Neither needs
+ * a compiler or an install script.
  *
  * @throws MemoryError UNAVAILABLE when neither can be loaded
  */

@@ -1,6 +1,6 @@
 import { causeOf, errorCode } from '@recall/core/process'
 
-/** SQLite's messages and their primary codes: errors of queries that return rows carry nothing but the message. */
+/** SQLite's messages and their primary codes: errors of queries that return rows carry only the message. */
 const codesByMessage: Readonly<Record<string, number>> = {
   'database is locked': 5,
   'attempt to write a readonly database': 8,
@@ -12,7 +12,7 @@ const codesByMessage: Readonly<Record<string, number>> = {
   'file is not a database': 26,
 }
 
-/** SQLite's extended code, or where the driver gives none the primary one; 0 for what is no error of SQLite. */
+/** SQLite's extended code, or the primary one if the driver gives no other; 0 for any other error. */
 function extendedCode(error: unknown): number {
   const { code, errcode, message } = (causeOf(error) ?? {}) as {
     code?: string
@@ -28,7 +28,7 @@ function extendedCode(error: unknown): number {
 /** Extended codes keep the primary code in the low byte: 8 READONLY, 14 CANTOPEN, 5 BUSY. */
 const sqliteCode = (error: unknown): number => extendedCode(error) & 0xff
 
-/** What was read is not what had been written: 266 READ, 522 SHORT_READ, 8202 DATA, 8458 CORRUPTFS of 10 IOERR. */
+/** The data read differs from the data written: 266 READ, 522 SHORT_READ, 8202 DATA, 8458 CORRUPTFS of 10 IOERR. */
 const misread = [266, 522, 8202, 8458]
 
 /** 13 FULL. */
@@ -38,11 +38,11 @@ export const isDiskFull = (error: unknown): boolean =>
 /** Windows: another process, or another part of this one, has the file open. */
 export const isHeldOpen = (error: unknown): boolean => errorCode(error) === 'EBUSY'
 
-/** A file could not be written, made longer, synced or locked: a full disk or a quota, which damage nothing. */
+/** A file could not be written, extended, synced or locked: a full disk or a quota, which damage nothing. */
 const isOutputFailure = (error: unknown): boolean =>
   sqliteCode(error) === 10 && !misread.includes(extendedCode(error))
 
-/** Nothing can be written, but what is stored can still be read. */
+/** Nothing can be written, but stored data can still be read. */
 export const isUnwritable = (error: unknown): boolean =>
   isDiskFull(error) ||
   isHeldOpen(error) ||
@@ -54,11 +54,11 @@ export const isBusy = (error: unknown): boolean => sqliteCode(error) === 5
 
 /**
  * The database file is not what SQLite expects: 11 CORRUPT, 26 NOTADB; or its tables contradict each other: 19
- * CONSTRAINT, since what we write keeps every constraint of a whole database.
+ * CONSTRAINT, since our writes keep every constraint of an intact database.
  */
 export const isDamage = (error: unknown): boolean =>
   [11, 19, 26].includes(sqliteCode(error)) || misread.includes(extendedCode(error))
 
-/** Another process empties the index in its place, or is about to fill a new one. */
+/** Another process is emptying the index in its place, or is about to fill a new one. */
 export const isEmptied = (error: unknown): boolean =>
   errorCode(error) === 'ERR_SQLITE_ERROR' && /^no such table/.test((causeOf(error) as Error).message)

@@ -16,7 +16,7 @@ export function useWriteAheadLog(database: Pick<Database, 'exec'>): void {
       database.exec('PRAGMA journal_mode = WAL')
       return
     } catch (error) {
-      // Not asked for the time before there is need: the first call loads a dozen modules of Node's.
+      // Read only when needed: the first call loads a dozen of Node's modules.
       deadline ??= performance.now() + busyMs
       if (!isBusy(error) || performance.now() > deadline) throw error
       pause(1 + Math.random())

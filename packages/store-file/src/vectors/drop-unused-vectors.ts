@@ -18,7 +18,7 @@ import {
  * no trace of those texts stays in them. The caller holds the memory's lock.
  *
  * @param used hashes of texts in hexadecimal
- * @throws MemoryError WRITE_FAILED; what was there before stays
+ * @throws MemoryError WRITE_FAILED; the previous files stay
  */
 export function dropUnusedVectors(fileSystem: FileSystem, folder: string, used: ReadonlySet<string>): void {
   const paths = pathsIn(folder)
@@ -36,7 +36,7 @@ export function dropUnusedVectors(fileSystem: FileSystem, folder: string, used: 
     if (used.has(row.toString('hex', 0, hashLength))) kept.push(slot)
     slot++
   }
-  // A killed process may have left half a row behind the last one.
+  // A killed process may have left half a row after the last one.
   if ([rows, exact].every((file) => lengthOf(fileSystem, file) === kept.length)) return
   const fresh = headerBytes({ ...header, generation: randomName() })
   writing(paths.rows, () => {
@@ -44,7 +44,8 @@ export function dropUnusedVectors(fileSystem: FileSystem, folder: string, used: 
     orDiscard(fileSystem, newRows, () => {
       const newExact = writeTemporary(fileSystem, paths.exact, rowsAt(fileSystem, exact, kept))
       orDiscard(fileSystem, newExact, () => {
-        // Rows next to exact vectors of other texts would give false hits: a crash in between leaves no rows at all.
+        // Rows next to exact vectors of other texts would give false hits: a crash in between must leave no rows at
+        // all.
         fileSystem.unlinkSync(paths.rows)
         fileSystem.renameSync(newExact, paths.exact)
         fileSystem.renameSync(newRows, paths.rows)

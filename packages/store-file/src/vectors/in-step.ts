@@ -8,9 +8,8 @@ export const isInStep = (current: SearchIndex, file: VectorFile): boolean =>
   current.areMarked(file.generation)
 
 /**
- * Brings an index in step with the vectors: rows about slots that are no more are dropped, and an index that was made
- * anew is told which texts have vectors already. Several processes may do it at once; one that was interrupted is gone
- * on with.
+ * Brings an index in step with the vectors: rows for slots that no longer exist are dropped, and a rebuilt index learns
+ * which texts already have vectors. Several processes may do it at once; an interrupted run is continued.
  *
  * @throws VectorsReplaced when another process did it with other vectors meanwhile, or was faster
  */
@@ -32,8 +31,8 @@ export function bringInStep(current: SearchIndex, file: VectorFile, unitTexts: U
 /**
  * Records the slots of documents' units whose texts have a vector.
  *
- * @param mark what the vectors that the index refers to are marked with
- * @throws VectorsReplaced when they no longer are
+ * @param mark the expected mark of the vectors that the index refers to
+ * @throws VectorsReplaced when they have another mark by now
  */
 export function putKnown(
   current: SearchIndex,

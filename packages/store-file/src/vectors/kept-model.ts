@@ -3,7 +3,7 @@ import { defaultFileSystem, type FileSystem } from '../files/file-system.ts'
 import type { Layout } from '../layout/layout.ts'
 import { hasVectorFile, pathsIn, readHeader, type VectorSpace } from './vector-format.ts'
 
-/** Whose vectors a memory keeps, if it keeps any: whether meaning takes part in its searches. */
+/** The model whose vectors a memory keeps, if any: this decides whether searches use meaning. */
 export const keptModel = (
   { root, layout }: { root: string; layout: Layout },
   fileSystem: FileSystem = defaultFileSystem,
@@ -12,7 +12,7 @@ export const keptModel = (
   return header && { model: header.model, dimensions: header.dimensions }
 }
 
-/** Whether a memory keeps vectors of which nobody can tell the model: its searches go by words alone. */
+/** Whether a memory keeps vectors whose model cannot be read: its searches use words alone. */
 export const hasUnreadableVectors = (
   { root, layout }: { root: string; layout: Layout },
   fileSystem: FileSystem = defaultFileSystem,

@@ -2,12 +2,12 @@ import { type Spread, spreadOf } from '@recall/core/ranking'
 import { highest } from './highest.ts'
 import type { VectorFile } from './vector-file.ts'
 
-/** The vectors of a scope of a namespace, asked about one query. */
+/** The vectors of a place, compared with one query. */
 export interface MeaningArm {
   spread: Spread
-  /** Row ids of the `count` units nearest to the query, nearest first; fewer when there are not so many. */
+  /** Row ids of the `count` units nearest to the query, nearest first; fewer if there are not that many. */
   nearest(count: number): number[]
-  /** Cosine of a unit, by its row id, when it has a vector. */
+  /** Cosine of a unit, by its row id, if it has a vector. */
   similarity(id: number): number | undefined
 }
 
@@ -16,20 +16,20 @@ export interface VectorPlaces {
   /** Row ids, ascending, and the slot of each. */
   units: Int32Array
   slots: Int32Array
-  /** Reused by every search: allocating it anew costs more in garbage collection than filling it. */
+  /** Reused by every search: allocating a new one costs more in garbage collection than filling it. */
   similarities: Float32Array
 }
 
 /**
- * Units to choose from, of those whose sketches are nearest to the query's. The ten nearest were among 1,650 of these in
- * each of 300 queries, whether they were asked of 3,000 or of 13,000 texts.
+ * Units to choose from: those whose sketches are nearest to the query's. The ten nearest were among 1,650 of these in
+ * each of 300 queries, over 3,000 as well as over 13,000 texts.
  */
 const shortlistLength = 4096
 
-/** From so many units on, sketches save more than they cost. */
+/** From this many units on, sketches save more than they cost. */
 export const manyUnits = 8 * shortlistLength
 
-/** Units from which the spread of many similarities is told. */
+/** Number of units sampled to estimate the spread of many similarities. */
 const sampleLength = 2048
 
 /** Extra candidates to re-score exactly, because eight bits order near-equal vectors at random. */
@@ -39,11 +39,11 @@ const extraCandidates = 32
 const leastDeviations = 1.5
 
 /**
- * Similarities of the units of a place to one query; valid until the next call for these vectors. Of many units, only
- * those that are likely to be near are compared by their integers.
+ * Similarities of the units of a place to one query; valid until the next call for these vectors. If there are many
+ * units, only those that are likely to be near are compared by their integers.
  *
  * @param places of at least one unit
- * @param unrelated mean and deviation of the cosine of unrelated texts, where it is known for the model
+ * @param unrelated mean and deviation of the cosine of unrelated texts, if known for the model
  */
 export function createMeaningArm(
   file: VectorFile,
@@ -53,7 +53,7 @@ export function createMeaningArm(
 ): MeaningArm {
   const question = file.ask(query)
   const rescored = new Map<number, number>()
-  /** The units to choose from, by their positions; all units when there is none. */
+  /** The units to choose from, by their positions; all units if there is none. */
   let shortlist: { positions: Int32Array; similarities: Float32Array } | undefined
 
   const slotsAt = (positions: Int32Array): Int32Array => {
@@ -73,7 +73,7 @@ export function createMeaningArm(
     return question.similarities(slots, similarities)
   }
 
-  /** Compares a sample of the units, whose similarities it returns, and those that are likely to be near. */
+  /** Compares a sample of the units, whose similarities it returns, and the units that are likely to be near. */
   const compareLikely = (): Float32Array => {
     similarities.fill(Number.NaN)
     const sampled = sampleOf(slots.length)
@@ -132,8 +132,8 @@ export function createMeaningArm(
 const scanError = 0.005
 
 /**
- * Those of the best (best first) that could be among the top ten, given that eight bits are wrong by at most
- * `scanError`. Each is re-scored with its exact vector, whose read from disk costs more than everything else.
+ * Those of the best (best first) that could be among the top ten, given that eight bits are off by at most `scanError`.
+ * Each is re-scored with its exact vector, and reading that from disk costs more than everything else.
  */
 function closest(best: readonly number[], similarities: Float32Array): readonly number[] {
   const tenth = similarities[best[Math.min(9, best.length - 1)] ?? 0] as number
@@ -141,7 +141,7 @@ function closest(best: readonly number[], similarities: Float32Array): readonly 
   return beyond === -1 ? best : best.slice(0, beyond)
 }
 
-/** Positions from a list of that length, evenly spaced. */
+/** Evenly spaced positions in a list of that length. */
 function sampleOf(length: number): Int32Array {
   const step = Math.ceil(length / sampleLength)
   const positions = new Int32Array(Math.ceil(length / step))
@@ -149,7 +149,7 @@ function sampleOf(length: number): Int32Array {
   return positions
 }
 
-/** The `count`-th of some natural numbers, least first (counting sort). */
+/** The `count`-th of some natural numbers in ascending order (counting sort). */
 function leastOf(numbers: Int32Array, count: number): number {
   const times: number[] = []
   for (let i = 0; i < numbers.length; i++) {

@@ -17,27 +17,27 @@ export interface MemoryVectorsOptions {
   /** Folder of the index. */
   internal: string
   index: MemoryIndex
-  /** Without one, the vectors that there are can be counted and dropped, and nothing is found by meaning. */
+  /** Without one, existing vectors can be counted and dropped, and nothing is found by meaning. */
   embedder: Embedder | undefined
   onNotice: (text: string) => void
-  /** Runs a section that no other process runs at the same time. */
+  /** Runs a section while no other process runs one. */
   exclusively: <T>(section: () => T) => T
   unitTexts: UnitTexts
 }
 
 export type MemoryVectors = ReturnType<typeof createMemoryVectors>
 
-/** The vectors beside the index of one memory, with an embedder or without. */
+/** The vectors next to the index of one memory, with or without an embedder. */
 export function createMemoryVectors(options: MemoryVectorsOptions) {
   const { fileSystem, internal, index, embedder, onNotice, exclusively, unitTexts } = options
   const vectors =
     embedder &&
     createVectorIndex({ fileSystem, folder: internal, embedder, index, onNotice, exclusively, unitTexts })
-  /** When to try making vectors again after it failed. */
+  /** When to try making vectors again after a failure. */
   let retryAt = Number.NEGATIVE_INFINITY
   const noticed = new Set<string>()
   const notice = (reason: string): void => {
-    const problem = `${reason}: what has no vector there is found by words, not by meaning`
+    const problem = `${reason}: passages without a vector are found by words, not by meaning`
     if (!noticed.has(problem)) onNotice(problem)
     noticed.add(problem)
   }
@@ -66,8 +66,8 @@ export function createMemoryVectors(options: MemoryVectorsOptions) {
     },
 
     /**
-     * Embeds recent writes, as many as a search can wait for. Where vectors cannot be made or stored, searches use words
-     * and the vectors that exist.
+     * Embeds recent writes, as many as a search can wait for. If vectors cannot be made or stored, searches use words and
+     * the vectors that exist.
      *
      * @returns how many units are left
      */
@@ -90,8 +90,8 @@ export function createMemoryVectors(options: MemoryVectorsOptions) {
 }
 
 /**
- * Characters that a search embeds before it answers, some two seconds where the model runs slowly; more are left to the
- * next search and to `reindex`.
+ * Characters that a search embeds before it answers, which takes about two seconds where the model is slow; the rest is
+ * left to the next search and to `reindex`.
  */
 const soonEmbedded = 6000
 
@@ -106,6 +106,6 @@ function hashesOfAll(current: SearchIndex, unitTexts: UnitTexts): Set<string> {
 /** How long to wait after a vector could not be made or stored, in milliseconds. */
 const withoutVectorsMs = 60_000
 
-/** What a model says that cannot embed now; `null` for a failure that is none of these. */
+/** The message of a model that cannot embed at the moment; `null` for any other failure. */
 const passingReason = (error: unknown): string | null =>
   isMemoryError(error) && errorStatus[error.code].retryable ? error.message : null

@@ -8,7 +8,7 @@ import { type DocumentTexts, documentsAtOnce, textsOf, type UnitTexts } from './
 import type { VectorFile } from './vector-file.ts'
 
 export interface EmbedProgress {
-  /** Units that got their vector, and those that were without one at the start. */
+  /** Units that got their vector, and those that lacked one at the start. */
   done: number
   total: number
 }
@@ -16,7 +16,7 @@ export interface EmbedProgress {
 /** Passages that stay without a vector, because the model refuses them. */
 export interface RefusedPassages {
   count: number
-  /** What was said of the first one, and where that stands, below the root. */
+  /** Why the first one was refused, and where it is, below the root. */
   reason: string
   path: string
   key: string
@@ -24,7 +24,7 @@ export interface RefusedPassages {
 
 export interface Coverage {
   model: string
-  /** Units that have a vector, of all that could have one. */
+  /** Units that have a vector, out of all that could have one. */
   embedded: number
   total: number
 }
@@ -32,12 +32,12 @@ export interface Coverage {
 export interface MissingVectorsOptions {
   embedder: Embedder
   index: MemoryIndex
-  /** Runs a section that no other process runs at the same time. */
+  /** Runs a section while no other process runs one. */
   exclusively: <T>(section: () => T) => T
   unitTexts: UnitTexts
 }
 
-/** The vectors that there are. */
+/** The existing vectors. */
 interface KeptVectors {
   /** `undefined` when they were deleted, or never made. */
   kept(): VectorFile | undefined
@@ -45,17 +45,17 @@ interface KeptVectors {
   open(): VectorFile
   /** Brings an index in step with them. */
   inStep(current: SearchIndex, file: VectorFile): VectorFile
-  /** Takes a look at them, again if they were replaced meanwhile. */
+  /** Reads them, and again if they were replaced meanwhile. */
   steadily<T>(look: () => T): T
 }
 
-/** Makes the vectors of texts that have none. */
+/** Makes vectors for texts that have none. */
 export function createMissingVectors(
   { kept, open, inStep, steadily }: KeptVectors,
   { embedder, index, exclusively, unitTexts }: MissingVectorsOptions,
 ) {
   const refused = createRefusedTexts()
-  /** The vectors, and the state of the index, when nothing lacked one but `left` units that the model refuses. */
+  /** The vectors, and the state of the index, at a time when only `left` units lacked one, all refused by the model. */
   let caughtUp: { file: VectorFile | undefined; state: string; left: number } | undefined
   const stateNow = (): string => index.query((current) => current.state())
 
@@ -66,7 +66,7 @@ export function createMissingVectors(
   const leftWhenCaughtUp = (): number | undefined => {
     const file = steadily(kept)
     if (file) return file === caughtUp?.file && stateNow() === caughtUp.state ? caughtUp.left : undefined
-    // Vectors that were lost or damaged have to be made again, whatever we had caught up with.
+    // Vectors that were lost or damaged have to be made again, even if all had been made before.
     exclusively(open)
     return undefined
   }
@@ -85,7 +85,7 @@ export function createMissingVectors(
 
   /** How many units have no vector. */
   const lacking = (): number => {
-    // Looked at first: what is written meanwhile is not caught up with.
+    // Read first, so that texts written meanwhile are not taken for caught up.
     const state = stateNow()
     const { embedded, total } = coverage()
     if (embedded === total) caughtUp = { file: steadily(kept), state, left: 0 }
@@ -101,7 +101,7 @@ export function createMissingVectors(
     )
   }
 
-  /** Embeds texts and keeps their vectors, batch by batch; `onEmbedded` is told how many got one. */
+  /** Embeds texts and stores their vectors, batch by batch; `onEmbedded` gets the number of texts that got one. */
   const embed = async (
     missing: readonly (readonly [hash: string, text: string])[],
     { signal, onEmbedded }: { signal?: AbortSignal | undefined; onEmbedded?: (count: number) => void } = {},
@@ -142,7 +142,7 @@ export function createMissingVectors(
       ),
     )
 
-  /** The newest documents with texts that have no vector, until these texts have so many characters. */
+  /** The newest documents with texts that have no vector, until these texts add up to so many characters. */
   const newestMissing = (characters: number) =>
     index.query((current) => {
       const documents: DocumentTexts[] = []
@@ -179,13 +179,13 @@ export function createMissingVectors(
   return {
     coverage,
 
-    /** What the model said of a text that it refuses, if there is one. */
+    /** Why the model refuses a text, if it refuses one. */
     refusal: refused.reason,
 
     /**
-     * Gives vectors to all units that have none, but for those that the model refuses. May be interrupted at any time.
+     * Makes vectors for all units that have none, except those that the model refuses. May be interrupted at any time.
      *
-     * @throws MemoryError CONFLICT when the vectors kept are of another model, and what the embedder throws
+     * @throws MemoryError CONFLICT when the stored vectors are from another model, and whatever the embedder throws
      */
     async catchUp({
       signal,
@@ -223,7 +223,7 @@ export function createMissingVectors(
     },
 
     /**
-     * Gives vectors to the newest of the units that have none: so few that a search can wait for them.
+     * Makes vectors for the newest of the units that have none: few enough for a search to wait for them.
      *
      * @returns how many are left
      * @throws like `catchUp`
@@ -231,7 +231,7 @@ export function createMissingVectors(
     async embedNewest(characters: number): Promise<number> {
       const known = leftWhenCaughtUp()
       if (known !== undefined) return known
-      // Looked at first, as in `lacking`.
+      // Read first, as in `lacking`.
       const state = stateNow()
       const total = lacking()
       if (total === 0) return 0
@@ -246,7 +246,7 @@ export function createMissingVectors(
   }
 }
 
-/** All documents of which some unit lacks a vector, those that were indexed last first. */
+/** All documents in which some unit lacks a vector, the last indexed first. */
 function* allWithoutVectors(current: SearchIndex): Generator<HashedRow> {
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
     const rows = current.newestWithoutVectors(before, documentsAtOnce)
@@ -257,7 +257,7 @@ function* allWithoutVectors(current: SearchIndex): Generator<HashedRow> {
   }
 }
 
-/** Texts, and their characters, that are embedded between two reports of progress: what an interruption may cost. */
+/** Texts, and their characters, embedded between two reports of progress: what an interruption may cost. */
 const textsAtOnce = 64
 const charactersAtOnce = 32_000
 

@@ -1,6 +1,6 @@
 import { type Embedder, embedTexts, isMemoryError, type MemoryError, refusesText } from '@recall/core'
 
-/** Texts that the model refused, by their hashes, with what it said: while the process lives they are not sent again. */
+/** Texts that the model refused, by hash, with its reason: they are not sent again while the process lives. */
 export function createRefusedTexts(most = 10_000) {
   const reasons = new Map<string, string>()
 
@@ -9,7 +9,7 @@ export function createRefusedTexts(most = 10_000) {
 
     reasonOf: (hash: string): string | undefined => reasons.get(hash),
 
-    /** What was said of the first of them, if any text was refused. */
+    /** The reason for the first of them, if any text was refused. */
     reason: (): string | undefined => reasons.values().next().value,
 
     add(hash: string, reason: string): void {
@@ -21,8 +21,8 @@ export function createRefusedTexts(most = 10_000) {
 }
 
 /**
- * The vector of each text, or the error about one that the model refuses. One such text fails the whole call, without
- * saying which it is, so they are then embedded one by one.
+ * The vector of each text, or the error for a text that the model refuses. One such text fails the whole call, without
+ * saying which it is, so after a failure they are embedded one by one.
  *
  * @throws whatever else the embedder throws
  */

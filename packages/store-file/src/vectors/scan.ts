@@ -2,7 +2,7 @@ import { Instance, Module, type WasmMemory } from './web-assembly.ts'
 
 /**
  * `scan.wat`, assembled; a test assembles it again and compares. WebAssembly's 128-bit vectors compare a query with
- * 100,000 rows in a few milliseconds, with no native code.
+ * 100,000 rows in a few milliseconds, without native code.
  */
 const program =
   'AGFzbQEAAAABMQZgCH9/f39/f39/AGACf38Bf2ABewF/YAZ/f39/f38AYAd/f39/f39/AGADf39/AX8CDwEDZW52Bm1lbW9yeQIAAQMHBgABAgMEBQcnBAhtdWx0aXBseQAABnNrZXRjaAADBmRpZmZlcgAEBmNob29zZQAFCpkFBrsCAgZ/BXsgAyAEQQJ0aiEIAkADQCADIAhPDQEgA0EEaiEJIAkgCE8EQCADIQkLIAEgAygCACACEAEgBWxqIQogASAJKAIAIAIQASAFbGohC/0MAAAAAAAAAAAAAAAAAAAAACER/QwAAAAAAAAAAAAAAAAAAAAAIRJBACEMA0AgACAMQQF0aiENIA39AAQAIQ4gDf0ABBAhDyAKIAxq/QAAACEQIBEgEP2HASAO/boBIBD9iAEgD/26Af2uAf2uASERIAsgDGr9AAAAIRAgEiAQ/YcBIA79ugEgEP2IASAP/boB/a4B/a4BIRIgDEEQaiEMIAwgBkkNAAsgByAREAJBACADKAIAIAJJGzYCACAJIANHBEAgByASEAJBACAJKAIAIAJJGzYCBAsgA0EIaiEDIAdBCGohBwwACwsLDAAgAEEAIAAgAUkbCxkAIAD9GwAgAP0bAWogAP0bAiAA/RsDamoLUQEBfwJAA0AgAUUNAUEAIQYDQCAFIAZBA3ZqIAAgBmr9AAAA/WQ7AAAgBkEQaiEGIAYgA0kNAAsgACACaiEAIAUgBGohBSABQQFrIQEMAAsLC58BAgN/An4CQANAIARFDQEgBUEDdK0hCkIAIQsgAygCACACSQRAIAEgAygCACAFbGohB0IAIQpBACEIA0AgByAIaiEJIAogCSkDACAAIAhqKQMAhXt8IQogCyAJKQMIIAAgCGopAwiFe3whCyAIQRBqIQggCCAFSQ0ACwsgBiAKIAt8pzYCACADQQRqIQMgBkEEaiEGIARBAWshBAwACwsLQAEDfwJAA0AgAyABTw0BIAAgA0ECdGooAgAgAk0hBSAAIARBAnRqIAM2AgAgBCAFaiEEIANBAWohAwwACwsgBAs='
@@ -22,7 +22,7 @@ export interface Scan {
   ): void
   /** The sketches of rows: the signs of their integers. */
   sketch(row: number, count: number, stride: number, width: number, length: number, out: number): void
-  /** In how many bits sketches differ from the query's. */
+  /** The number of bits in which each sketch differs from the query's. */
   differ(
     query: number,
     sketches: number,
@@ -32,7 +32,7 @@ export interface Scan {
     length: number,
     out: number,
   ): void
-  /** Puts in place of some numbers the positions of those that are at most `most`, and returns how many these are. */
+  /** Overwrites some numbers with the positions of those that are at most `most`, and returns how many there are. */
   choose(numbers: number, count: number, most: number): number
 }
 

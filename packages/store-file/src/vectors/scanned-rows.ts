@@ -5,19 +5,19 @@ import { Memory } from './web-assembly.ts'
 /** Rows of `vectors.i8` in WebAssembly memory. */
 export interface ScannedRows {
   readonly count: number
-  /** Takes more rows, behind those that are there; `read` fills the bytes that it is given. */
+  /** Appends rows; `read` fills the bytes that it is given. */
   add(rows: number, read: (target: Uint8Array) => void): void
   /** Hash of the text in a slot, in hexadecimal. */
   hashAt(slot: number): string
-  /** Integers of a slot: times its scale, they are the vector. Valid until rows are added. */
+  /** Integers of a slot; multiplied by its scale, they are the vector. Valid until rows are added. */
   integersAt(slot: number): Int8Array
   /** Scale of each slot. */
   scales(): Float32Array
-  /** Asks how near the rows are to a query. The next call ends what the one before has returned. */
+  /** Starts comparing a query with the rows. It invalidates the question that the previous call returned. */
   ask(query: Float32Array): Question
 }
 
-/** A query, compared with rows in some slots. One that does not exist has the similarity 0, and differs in all signs. */
+/** A query, compared with rows in some slots. A slot that does not exist has similarity 0, and differs in all signs. */
 export interface Question {
   /**
    * Cosine of each slot, in their order, to within about `scanError`.
@@ -44,7 +44,7 @@ export function createScannedRows(dimensions: number): ScannedRows {
   let sketched = 0
   let scales = new Float32Array(0)
 
-  // The memory holds a query and its sketch, a piece of slots and what came out for it, all rows, and all sketches.
+  // The memory holds a query and its sketch, a piece of slots and its results, all rows, and all sketches.
   const querySketch = width * 2
   const list = Math.ceil((querySketch + sketchLength) / 16) * 16
   const out = list + pieceLength * 4
@@ -69,7 +69,7 @@ export function createScannedRows(dimensions: number): ScannedRows {
     sketched = count
   }
 
-  /** Lets `compare` look at the slots, a piece after the other, and `take` what came out. */
+  /** Lets `compare` process the slots piece by piece, and `take` the results. */
   const inPieces = (
     slots: Int32Array,
     compare: (length: number) => void,
@@ -96,7 +96,7 @@ export function createScannedRows(dimensions: number): ScannedRows {
 
     add(added, read) {
       const there = count + added
-      // A quarter more than is needed at once, unless these are the first.
+      // A quarter more than needed now, unless these are the first.
       if (there > capacity) growTo(Math.max(there, Math.ceil(capacity * 1.25)))
       read(new Uint8Array(memory.buffer, addressOf(count), added * stride))
       const view = new DataView(memory.buffer)

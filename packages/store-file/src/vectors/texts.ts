@@ -10,8 +10,8 @@ export interface DocumentTexts {
 }
 
 /**
- * Begins to read documents, each file once. The reader returns the texts of a document's units; `null` when its file is
- * no longer what was indexed.
+ * Begins to read documents, each file once. The reader returns the texts of a document's units, or `null` when its file
+ * has changed since it was indexed.
  */
 export type UnitTexts = () => (row: DocumentRow) => string[] | null
 

@@ -19,18 +19,18 @@ import {
 import { VectorsReplaced } from './vectors-replaced.ts'
 
 /**
- * The vectors of one model, in two files that grow until the index is rebuilt: `vectors.i8` holds, for each, the hash
- * of its text, a scale and 8-bit integers, and is scanned; `vectors.f32` holds them exactly, and is read for the best.
- * Both are derived: they may be deleted at any time.
+ * The vectors of one model, in two files that grow until the index is rebuilt: `vectors.i8` holds, for each vector, the
+ * hash of its text, a scale and 8-bit integers, and is scanned; `vectors.f32` holds the exact vectors, and is read only
+ * for the best matches. Both are derived: they may be deleted at any time.
  */
 export interface VectorFile {
-  /** Changes when the files are made anew: slot numbers of one generation mean nothing in another. */
+  /** Changes when the files are recreated: slot numbers of one generation mean nothing in another. */
   readonly generation: string
   readonly count: number
   /** Whether the files on disk are still the ones that were opened, and no shorter. */
   isWhole(): boolean
   /**
-   * False when the disk returned other bytes than were written, zeros for example: every scale must be positive, and a
+   * False when the disk returned other bytes than were written, such as zeros: every scale must be positive, and a
    * sample of the rows is compared with their exact vectors.
    */
   isSound(): boolean
@@ -38,7 +38,7 @@ export interface VectorFile {
   slots(): ReadonlyMap<string, number>
   /** Appends vectors; returns their slots. The caller holds the memory's lock. */
   append(vectors: readonly { hash: Uint8Array; vector: Float32Array }[]): number[]
-  /** Asks how near the vectors are to a query. The next call ends what the one before has returned. */
+  /** Starts comparing a query with the vectors. It invalidates the question that the previous call returned. */
   ask(query: Float32Array): Question
   /** Exact cosine between the query and each of some slots. */
   exact(query: Float32Array, slots: readonly number[]): Float32Array
@@ -50,8 +50,8 @@ const sampledRows = 32
 /**
  * Opens the vectors in a folder, or creates empty files. The caller holds the memory's lock.
  *
- * @throws MemoryError CONFLICT when the files hold vectors of another model or length, INVALID_INPUT when the name of
- * the model is too long to be noted
+ * @throws MemoryError CONFLICT when the files hold vectors of another model or length, INVALID_INPUT when the model's
+ * name is too long to be stored
  */
 export function openVectorFile(fileSystem: FileSystem, folder: string, space: VectorSpace): VectorFile {
   if (!readHeader(fileSystem, pathsIn(folder).rows)) create(fileSystem, folder, space)
@@ -59,8 +59,7 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
 }
 
 /**
- * Opens the vectors that a folder holds. Whatever reads them afterwards fails with `VectorsReplaced` once others are in
- * their place.
+ * Opens the vectors that a folder holds. Later reads fail with `VectorsReplaced` once others are in their place.
  *
  * @throws MemoryError CONFLICT as `openVectorFile`; VectorsReplaced when there are none, or others by now
  */
@@ -79,7 +78,7 @@ export function openKeptVectors(fileSystem: FileSystem, folder: string, space: V
   let known: Map<string, number> | undefined
 
   /**
-   * Runs a read of the files. A generation never comes back, so if it is there afterwards it was there all the time.
+   * Runs a read of the files. A generation never comes back: if it is there afterwards, it was there throughout.
    *
    * @throws VectorsReplaced
    */
@@ -130,7 +129,7 @@ export function openKeptVectors(fileSystem: FileSystem, folder: string, space: V
       return sum
     })
 
-  /** Largest difference between a row's integers and its exact vector, in units of the scale: at most 0.5 when sound. */
+  /** Largest difference between a row's integers and its exact vector, in units of the scale: at most 0.5 if sound. */
   const largestError = (values: DataView, slot: number): number => {
     const scale = rows.scales()[slot] as number
     let most = 0
@@ -225,7 +224,7 @@ function otherModel(kept: VectorSpace, given: VectorSpace): MemoryError {
       ? `have ${kept.dimensions} dimensions, not ${given.dimensions}`
       : `are of '${kept.model}', not '${given.model}'`
   return new MemoryError(
-    `the vectors of this memory ${is}: run 'recall reindex --model' to make them anew, in a program 'store.vectors.reset()'`,
+    `the vectors of this memory ${is}: run 'recall reindex --model' to make them again, in a program 'store.vectors.reset()'`,
     MemoryErrorCode.CONFLICT,
   )
 }
@@ -236,7 +235,7 @@ function writeAt(fileSystem: FileSystem, path: string, bytes: Uint8Array, positi
     for (let written = 0; written < bytes.length; ) {
       written += fileSystem.writeSync(descriptor, bytes, written, bytes.length - written, position + written)
     }
-    // The index will point here next: after a power cut it must not point to zeros.
+    // The index will refer to these rows next: after a power cut it must not refer to zeros.
     fileSystem.fsyncSync(descriptor)
   } finally {
     fileSystem.closeSync(descriptor)

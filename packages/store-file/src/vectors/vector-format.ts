@@ -15,7 +15,7 @@ export const hashLength = 16
 /** JSON, padded with blanks. */
 export const headerLength = 256
 
-/** The files of a folder that holds vectors: `rows` are scanned, and `exact` is read for the best of them. */
+/** The files of a folder that holds vectors: `rows` is scanned, and `exact` is read for the best of them. */
 export const pathsIn = (folder: string) => ({
   rows: join(folder, 'vectors.i8'),
   exact: join(folder, 'vectors.f32'),
@@ -28,13 +28,13 @@ export function rowShape(dimensions: number): { width: number; stride: number } 
   return { width, stride: hashLength + 4 + width }
 }
 
-/** Whose vectors the files hold. */
+/** The model whose vectors the files hold. */
 export interface Header extends VectorSpace {
-  /** Another one for files that were made anew. */
+  /** New whenever the files are recreated. */
   generation: string
 }
 
-/** What `rows` begins with, so that a damaged name is not taken for that of another model. */
+/** The beginning of `rows`, with a checksum, so that a damaged name is not taken for that of another model. */
 interface SummedHeader extends Header {
   sum: string
 }
@@ -42,7 +42,7 @@ interface SummedHeader extends Header {
 const sumOf = ({ model, dimensions, generation }: Header): string =>
   textHash(JSON.stringify([model, dimensions, generation])).slice(0, 16)
 
-/** @returns `null` where no rows are kept, or their header cannot be read */
+/** @returns `null` where there are no rows, or their header cannot be read */
 export function readHeader(fileSystem: FileSystem, path: string): Header | null {
   if ((statusOf(fileSystem, path)?.size ?? 0) < headerLength) return null
   const bytes = new Uint8Array(headerLength)
@@ -53,7 +53,7 @@ export function readHeader(fileSystem: FileSystem, path: string): Header | null 
     const isWhole = typeof model === 'string' && dimensions > 0 && generation
     return isWhole && sum === sumOf(header) ? { model, dimensions, generation } : null
   } catch {
-    // Derived: what cannot be read is made anew.
+    // Derived: a file that cannot be read is recreated.
     return null
   }
 }
@@ -68,7 +68,7 @@ export function headerBytes(header: Header): Buffer {
   return Buffer.concat([text, Buffer.alloc(headerLength - 1 - text.length, ' '), Buffer.from('\n')])
 }
 
-/** Identifies the vectors in a folder, whichever model made them; it changes when they are made anew. */
+/** Identifies the vectors in a folder, whichever model made them; it changes when they are recreated. */
 export const generationOf = (fileSystem: FileSystem, folder: string): string | null =>
   readHeader(fileSystem, pathsIn(folder).rows)?.generation ?? null
 

@@ -10,12 +10,12 @@ import { unlessReplaced, VectorsReplaced } from './vectors-replaced.ts'
 
 export interface VectorIndexOptions extends MissingVectorsOptions {
   fileSystem: FileSystem
-  /** Where the index is. */
+  /** Folder of the index. */
   folder: string
   onNotice: (text: string) => void
 }
 
-/** In one state of the index. */
+/** For one state of the index. */
 interface KnownPlaces extends VectorPlaces {
   state: string
 }
@@ -28,13 +28,13 @@ export function createVectorIndex(options: VectorIndexOptions) {
   let opened: VectorFile | undefined
   /** The generation of vectors that are damaged. */
   let damaged: string | undefined
-  /** The one that the index was last brought in step with. */
+  /** The vectors that the index was last brought in step with. */
   let compared: VectorFile | undefined
   const places = new Map<string, KnownPlaces>()
 
   /** The vectors on disk; `undefined` when they were deleted, or never made. */
   const kept = (): VectorFile | undefined => {
-    // Another process may have replaced them, perhaps with another model's: then nothing we know of them holds.
+    // Another process may have replaced them, perhaps with another model's: then everything we know of them is void.
     if (opened && !opened.isWhole()) forget()
     if (opened) return opened
     const generation = generationOf(fileSystem, folder)
@@ -44,7 +44,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
     else {
       damaged = generation
       onNotice(
-        `the vectors in ${folder} are damaged: they are made anew, and searches find by words until then`,
+        `the vectors in ${folder} are damaged: they are made again, and searches find by words until then`,
       )
     }
     return opened
@@ -88,7 +88,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
     return fresh
   }
 
-  /** Takes a look at the vectors, again if they were replaced meanwhile. */
+  /** Reads the vectors, and again if they were replaced meanwhile. */
   const steadily = <T>(look: () => T): T => unlessReplaced(look, forget)
 
   const missing = createMissingVectors({ kept, open, inStep, steadily }, options)
@@ -98,7 +98,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
 
     ...missing,
 
-    /** Forgets every vector, whatever model made it; `catchUp` makes them anew. */
+    /** Forgets every vector, whatever model made it; `catchUp` makes them again. */
     reset(): void {
       exclusively(() => {
         removeVectorFile(fileSystem, folder)
@@ -106,20 +106,20 @@ export function createVectorIndex(options: VectorIndexOptions) {
       })
     },
 
-    /** Takes a look at the vectors, again if another process has replaced them meanwhile. */
+    /** Reads the vectors, and again if another process replaced them meanwhile. */
     steadily,
 
-    /** Brings an index in step with the vectors, before `arm` is called in a snapshot of it. */
+    /** Brings an index in step with the vectors. Call it before `arm`, which runs in a snapshot of the index. */
     bringInStep(current: SearchIndex): void {
       const file = kept()
       if (file) inStep(current, file)
     },
 
     /**
-     * The units of a place, asked about one query; valid until the next call. `undefined` while no unit there has a
+     * The units of a place, compared with one query; valid until the next call. `undefined` while no unit there has a
      * vector.
      *
-     * @throws VectorsReplaced when the index is not in step with the vectors any more
+     * @throws VectorsReplaced when the index is no longer in step with the vectors
      */
     arm(current: SearchIndex, place: Place, query: Float32Array): MeaningArm | undefined {
       const file = opened

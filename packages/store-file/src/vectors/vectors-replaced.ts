@@ -1,19 +1,19 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 
-/** Another process has put other vectors in the place of those that were being read. */
+/** Another process has replaced the vectors that were being read. */
 export class VectorsReplaced extends MemoryError {
   constructor() {
     super(
-      'another process makes the vectors of this memory anew: try again in a moment',
+      'another process is making the vectors of this memory again: try again in a moment',
       MemoryErrorCode.UNAVAILABLE,
     )
   }
 }
 
-/** Vectors are made anew by rebuilds alone, so they are not replaced often while one look is taken. */
+/** Only rebuilds replace vectors, so this rarely happens more than once during one read. */
 const attempts = 5
 
-/** Takes a look at vectors, and another one if they were replaced meanwhile; `forget` lets go of those known. */
+/** Reads vectors, and reads again if they were replaced meanwhile; `forget` drops what is known of the old ones. */
 export function unlessReplaced<T>(look: () => T, forget: () => void = () => {}): T {
   for (let attempt = 1; ; attempt++) {
     try {

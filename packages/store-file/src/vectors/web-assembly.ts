@@ -1,4 +1,4 @@
-/** What is used of WebAssembly, which every runtime has and TypeScript's own types know from browsers only. */
+/** The part of WebAssembly used here. Every runtime has it, but TypeScript's types know it only from browsers. */
 export const { Instance, Memory, Module } = (globalThis as unknown as { WebAssembly: WebAssemblyApi })
   .WebAssembly
 
