@@ -34,7 +34,7 @@ const common: Record<string, OptionSpec> = {
   json: { description: 'print one JSON document instead of text' },
 }
 
-/** Of commands that agents start in folders of others. */
+/** For commands that agents start in other people's folders. */
 const ownRoot: OptionSpec = {
   value: '<folder>',
   description: 'where the memory is (default: RECALL_ROOT, or ~/.recall)',
@@ -117,13 +117,13 @@ export const commands: readonly Command[] = [
   {
     name: 'uninit',
     positionals: [],
-    description: 'take the memory out of the agents again; what was remembered stays',
+    description: 'remove the memory from the agents again; what was remembered stays',
     examples: ['recall uninit', 'recall uninit --target cursor', 'recall uninit --purge'],
     options: {
       target: {
         value: '<names>',
         list: true,
-        description: 'only out of these (default: all)',
+        description: 'only these (default: all)',
         words: targets,
       },
       purge: { description: 'delete the memory that init created as well' },
@@ -212,8 +212,7 @@ export const commands: readonly Command[] = [
       lexical: { description: 'with --ranked: by words alone, without loading the model' },
       'min-confidence': {
         value: '<share>',
-        description:
-          'with --ranked: nothing, when it is less likely than this (0 to 1) that the memory knows',
+        description: 'with --ranked: nothing, if it is less likely than this (0 to 1) that the memory knows',
       },
       ...common,
     },
@@ -247,7 +246,7 @@ export const commands: readonly Command[] = [
     positionals: ['[root]'],
     description: 'print the rolling window of recent sessions',
     examples: ['recall consume', 'recall consume --clear'],
-    options: { clear: { description: 'empty the window once it was printed' }, ...common },
+    options: { clear: { description: 'empty the window after printing it' }, ...common },
     run: async (io, line) =>
       (await import('./commands/consume.ts')).consume(io, line.positionals[0], {
         ...shared(line),
@@ -277,7 +276,7 @@ export const commands: readonly Command[] = [
     description: 'bring the search index up to date',
     examples: ['recall reindex', 'recall reindex --full', 'recall reindex --model'],
     options: {
-      full: { description: 'build it anew from the files' },
+      full: { description: 'rebuild it from the files' },
       model: { description: 'give every passage a vector, so that ranked searches find by meaning' },
       ...common,
     },
@@ -370,10 +369,10 @@ export const commands: readonly Command[] = [
     // Hosts treat other exit codes as an order: to erase the prompt, or not to compact.
     failsOpen: true,
     options: {
-      clear: { description: 'at session-start and turn-start: empty the window once it was given' },
+      clear: { description: 'at session-start and turn-start: empty the window after it was given' },
       starting: {
         value: '<id>',
-        description: 'at drain: archive open sessions as well, but for this one, which has just started',
+        description: 'at drain: archive open sessions as well, except this one, which has just started',
       },
       root: ownRoot,
       layout: common.layout as OptionSpec,
@@ -415,10 +414,10 @@ export const commands: readonly Command[] = [
     options: {
       folder: {
         value: '<folder>',
-        description: 'of the echoes (default: the one that the project has, else .recall/echoes)',
+        description: 'of the echoes (default: the one that the project has, otherwise .recall/echoes)',
       },
       yes: { description: 'do what was shown' },
-      'dry-run': { description: 'only show what would be done (the default where something is taken away)' },
+      'dry-run': { description: 'only show what would be done (the default where something is removed)' },
       lead: { description: 'the caller leads the team, and may write to its memory' },
       for: { value: '<task>', of: ['surface'], description: 'what is about to be done' },
       workflow: {
@@ -445,7 +444,7 @@ export const commands: readonly Command[] = [
       supersedes: {
         value: '<title>',
         of: ['add'],
-        description: 'the title of the entry that it takes the place of',
+        description: 'the title of the entry that it replaces',
       },
       agent: { value: '<name>', of: ['add'], description: 'as a finding of this agent, to be consolidated' },
       to: { value: '<layer>', of: ['move'], description: 'the new layer', choices: layers },
@@ -456,7 +455,7 @@ export const commands: readonly Command[] = [
         description: 'the kind of document',
         choices: categories,
       },
-      symptom: { value: '<text>', of: ['promote'], description: 'what one sees' },
+      symptom: { value: '<text>', of: ['promote'], description: 'what you see' },
       'root-cause': { value: '<text>', of: ['promote'], description: 'why it happens' },
       solution: { value: '<text>', of: ['promote'], description: 'what helps' },
       actionable: { of: ['promote'], description: 'people can act on it' },

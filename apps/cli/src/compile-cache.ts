@@ -17,14 +17,13 @@ interface Internals {
 
 const internals = modules.Module as unknown as Internals
 
-/** The cache is renewed once a day, to add functions that were first called since. */
+/** The cache is renewed once a day, to include functions that were first called since. */
 const renewedAfterMs = 24 * 3600_000
 
 /**
  * Caches the compiled code of the program for the next call: compiling takes a fifth of the time of a short command.
- * From 22.1 on this is Node's own cache; earlier versions get ours. Whoever can write to the folder decides what
- * runs, so a folder that others can write to is not used. NODE_DISABLE_COMPILE_CACHE=1 turns the cache off, as in
- * Node.
+ * From 22.1 on this is Node's own cache; earlier versions get ours. Whoever can write to the folder decides what runs,
+ * so a folder that others can write to is not used. NODE_DISABLE_COMPILE_CACHE=1 turns the cache off, as in Node.
  */
 export function keepCompiledCode(env: NodeJS.ProcessEnv): void {
   if (env.NODE_DISABLE_COMPILE_CACHE || env.NODE_V8_COVERAGE) return
@@ -37,14 +36,14 @@ export function keepCompiledCode(env: NodeJS.ProcessEnv): void {
 function ownFolder(env: NodeJS.ProcessEnv): string | null {
   try {
     const folder = join(cacheHome(env), 'recall', 'code')
-    // With an empty HOME: the working folder may be another's project, whose code must not run.
+    // With an empty HOME: the working folder may be somebody else's project, whose code must not run.
     if (!isAbsolute(folder)) return null
     createFolder(folder, 0o700)
     const { uid, mode } = lstatSync(folder)
     const isOwn = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0)
     return isOwn ? folder : null
   } catch {
-    // A home that is not writable: each call compiles again, which is only slower.
+    // The home is not writable: each call compiles again, which is only slower.
     return null
   }
 }
@@ -79,7 +78,7 @@ function compileThrough(folder: string): void {
   })
 }
 
-/** Returns `undefined` when the source is not CommonJS: then Node finds out what it is. */
+/** Returns `undefined` when the source is not CommonJS: Node then finds out what it is. */
 function scriptOf(source: string, path: string, code?: Buffer): Script | undefined {
   try {
     return new Script(internals.wrap(source), {
@@ -109,8 +108,8 @@ const identityOf = ({ size, mtimeMs, ctimeMs, ino }: Stats): Buffer =>
   Buffer.from(Float64Array.of(size, mtimeMs, ctimeMs, ino).buffer)
 
 /**
- * The engine does not notice code that was made for another processor, which a shared home or an emulator brings: it
- * runs it, and goes wrong.
+ * The engine does not notice code made for another processor, as with a shared home or an emulator: it runs the code,
+ * and goes wrong.
  */
 const engine = `${process.version}-${process.arch}`
 
@@ -146,7 +145,7 @@ function keep(folder: string, path: string, stats: Stats, script: Script): void 
     writeFileSync(unfinished, Buffer.concat([half, half]), { mode: 0o600 })
     renameSync(unfinished, kept)
   } catch {
-    // A full disk, for example: the next call compiles again, and no partial file is left.
+    // After a failure, such as a full disk, the next call compiles again, and no partial file is left.
     rmSync(unfinished, { force: true })
   }
 }

@@ -10,7 +10,7 @@ export class UsageError extends Error {
 
 const access = 'see that this user may read and write there'
 
-/** What to do about an error as the system words it, which says only what is wrong. */
+/** Remedies for errors in the system's words, which only say what is wrong. */
 const remedies: Readonly<Record<string, string>> = {
   EACCES: access,
   EPERM: access,
@@ -18,7 +18,7 @@ const remedies: Readonly<Record<string, string>> = {
   ENOSPC: 'make room on that disk',
 }
 
-/** What programs are told of an error. */
+/** What programs receive for an error. */
 export function errorDocument(error: unknown): { code?: string; message: string } {
   const message = error instanceof Error ? error.message : String(error)
   const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown }
@@ -35,7 +35,7 @@ export function exitCodeOf(error: unknown): number {
   // By name: each command's bundle has its own copy of the class.
   if ((error as { name?: unknown } | null)?.name === 'UsageError') return exitCodes.wrongUse
   const code = (error as { code?: unknown } | null)?.code
-  // Ctrl-C, or Ctrl-D, in answer to a question.
+  // The answer to a question was Ctrl-C or Ctrl-D.
   if (code === 'ABORT_ERR') return exitCodes.interrupted
   if (code === ('MEMORY_INVALID_INPUT' satisfies MemoryErrorCode)) return exitCodes.wrongUse
   if (code === ('MEMORY_NOT_FOUND' satisfies MemoryErrorCode)) return exitCodes.no

@@ -22,20 +22,20 @@ export interface HubAccessOptions {
   keyFile?: string
 }
 
-/** The path from `--key-file`, else `hub.json` in the user's configuration folder. */
+/** The path from `--key-file`, otherwise `hub.json` in the user's configuration folder. */
 export function keyFileOf({ cwd, env, home }: Io, { keyFile }: HubAccessOptions): string {
   if (keyFile) return resolve(cwd, keyFile)
   const named = env.XDG_CONFIG_HOME ?? ''
-  // A relative path is to be ignored: the key would lie in whatever project one happens to be in.
+  // A relative path is ignored: the key would end up in whatever project one happens to be in.
   const configuration = isAbsolute(named) ? named : join(home, '.config')
   return join(configuration, 'recall', 'hub.json')
 }
 
 /**
- * Finds address and key: in the file that was named, else in the environment, else in the default file.
+ * Finds address and key: in the named file, otherwise in the environment, otherwise in the default file.
  *
- * @throws UsageError when there is none, when others can read the file, or when it is for another hub than the one
- * asked for
+ * @throws UsageError when there is none, when others can read the file, or when it is for another hub than the
+ * requested one
  */
 export function findHubAccess(io: Io, options: HubAccessOptions): FoundAccess {
   const path = keyFileOf(io, options)
@@ -49,7 +49,7 @@ export function findHubAccess(io: Io, options: HubAccessOptions): FoundAccess {
     if (url) return { url, apiKey: key, keyFile: null }
     throw new UsageError('no address of a hub: set RECALL_API_URL beside RECALL_API_KEY')
   }
-  // A file that was named determines the hub, whatever the environment says.
+  // A named file determines the hub, whatever the environment says.
   const wanted = options.url ?? (options.keyFile ? undefined : address)
   const file = readKeyFile(path)
   if (file && (!wanted || sameHub(wanted, file.url))) return { ...file, keyFile: path }
@@ -63,13 +63,13 @@ export function findHubAccess(io: Io, options: HubAccessOptions): FoundAccess {
   )
 }
 
-/** A hub says how a program sends its key; a person is told where the key lies that it does not take. */
+/** A hub says how a program sends its key; this adds, for a person, where the rejected key is kept. */
 export function withPlaceOfKey(error: unknown, { url, keyFile }: FoundAccess): unknown {
   const code = MemoryErrorCode.UNAUTHENTICATED
   if (!isMemoryError(error, code)) return error
   const [place, first] = keyFile === null ? ['RECALL_API_KEY', 'unset it'] : [keyFile, 'move the file away']
   return new MemoryError(
-    `${url} does not take the key in ${place}: correct it, or ${first} and become a new agent with 'recall hub register'`,
+    `${url} does not accept the key in ${place}: correct it, or ${first} and become a new agent with 'recall hub register'`,
     code,
     { cause: error },
   )
@@ -77,7 +77,7 @@ export function withPlaceOfKey(error: unknown, { url, keyFile }: FoundAccess): u
 
 const sameHub = (a: string, b: string): boolean => rootOf(a) === rootOf(b)
 
-/** The skill file of a hub names its address with the path of the API. */
+/** A hub's skill file gives its address including the path of the API. */
 export const rootOf = (address: string): string => address.replace(/\/+$/, '').replace(/\/api\/v1$/, '')
 
 /**
@@ -96,12 +96,12 @@ export function readKeyFile(path: string): HubAccess | null {
   } catch {
     // Reported below, like any other invalid content.
   }
-  throw new UsageError(`${path} is no key file: it should be {"url": "…", "api_key": "…"}`)
+  throw new UsageError(`${path} is not a key file: it should be {"url": "…", "api_key": "…"}`)
 }
 
 /**
- * Reserves a file for a key before the hub is asked for one, because the hub shows it only once. Other users can
- * never read the file, and it is complete as soon as it exists. A link to one stays a link.
+ * Reserves a file for a key before the hub is asked for one, because the hub shows it only once. Other users can never
+ * read the file, and it is complete as soon as it exists. A link to a key file stays a link.
  */
 export function reserveKeyFile(name: string) {
   const path = behindLinks(name)

@@ -19,7 +19,7 @@ const io: Io = {
   cwd: workingFolder(process.env),
   now: Date.now,
   get home() {
-    // HOME may be empty, as in some containers: a memory in the working folder would be lost sight of.
+    // HOME may be empty, as in some containers: a memory in the working folder would be lost.
     return resolve(homedir() || userInfo().homedir)
   },
   get terminal() {
@@ -44,7 +44,7 @@ const io: Io = {
   },
 }
 
-// All else is loaded from here on, when its code is kept.
+// Everything else is loaded from here on, once its code is cached.
 void import('./run.ts')
   .then(({ run }) => run(process.argv.slice(2), io))
   .then((code) => {

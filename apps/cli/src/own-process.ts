@@ -6,14 +6,14 @@ import { UsageError } from './exit-codes.ts'
 
 /**
  * The command that starts this program: `recall` if the PATH leads to it, so that an upgrade needs no new settings;
- * else Node and the script. On Windows Node goes by its name if the PATH leads to it: PowerShell, which runs the hooks
- * of some hosts, takes a program in quotes for a text, and Node's path has a space.
+ * otherwise Node and the script. On Windows Node is given by name if the PATH leads to it: PowerShell, which runs the
+ * hooks of some hosts, takes a quoted program for a text, and Node's path has a space.
  */
 export function ownCommand(
   script: string,
   { env, execPath, execArgv, platform }: Pick<NodeJS.Process, 'env' | 'execPath' | 'execArgv' | 'platform'>,
 ): string[] {
-  // npx and scripts of a package put its programs on the PATH for one run: later nobody would find them.
+  // npx and package scripts put their programs on the PATH for one run: later nobody would find them.
   const folders = (env.PATH ?? '')
     .split(delimiter)
     .filter((folder) => folder !== '' && !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder))
@@ -99,7 +99,7 @@ export async function readText(stream: NodeJS.ReadStream): Promise<string> {
   return bytes.toString('utf8')
 }
 
-/** The working folder; where that was deleted, the name that it had. */
+/** The working folder; if it was deleted, the name that it had. */
 export function workingFolder(env: NodeJS.ProcessEnv, current = process.cwd): string {
   try {
     return current()

@@ -9,11 +9,11 @@ export interface OptionSpec {
   short?: string
   /** The words that the value is limited to. */
   choices?: readonly string[]
-  /** The value is a list with commas, of which each item may also have an option of its own. */
+  /** The value is a comma-separated list, and each item may also have an option of its own. */
   list?: true
-  /** Words that the value may be; others are possible. */
+  /** Suggested words for the value; others are possible. */
   words?: readonly string[]
-  /** The actions of the command that take it; all, where none are named. */
+  /** The actions of the command that take it; all, if none are named. */
   of?: readonly string[]
 }
 
@@ -90,7 +90,7 @@ function checkOptions(command: CommandSpec, { positionals: [action = ''], option
 }
 
 function checkPositionals({ name, positionals: expected }: CommandSpec, given: string[]): void {
-  // A script whose variable is not set: an empty path would be the present folder.
+  // A script's variable may not be set: an empty path would mean the current folder.
   if (given.includes('')) throw new UsageError(`an argument is empty (see 'recall ${name} --help')`)
   const needed = expected.filter((usage) => usage.startsWith('<'))
   const missing = needed[given.length]
@@ -105,7 +105,7 @@ function strictly<T>(command: CommandSpec, call: () => T): T {
   try {
     return call()
   } catch (error) {
-    // Node goes on with advice, on the same line or on further ones.
+    // Node continues with advice, on the same line or on further ones.
     const [reason] = (error as Error).message.split(/\.(?: To specify|\n)/)
     throw new UsageError(`${inOurWords(command, reason ?? '')} (see 'recall ${command.name} --help')`)
   }

@@ -11,7 +11,7 @@ const description =
   'Memory for AI agents: sessions archived, summarised and found again, in files you can read.'
 const examples = ['recall init', 'recall archive session.jsonl', 'recall search "pool leak"']
 
-/** Whether one of some options was given; what stands after `--` is none. */
+/** Whether one of some options was given; arguments after `--` do not count. */
 function asksFor(argv: readonly string[], ...options: string[]): boolean {
   const end = argv.indexOf('--')
   return argv.slice(0, end < 0 ? argv.length : end).some((each) => options.includes(each))
@@ -19,7 +19,7 @@ function asksFor(argv: readonly string[], ...options: string[]): boolean {
 
 const commonOption = /^--(?:json$|(?:root|layout)(?:=|$))/
 
-/** Moves common options that stand before the command right behind it: those that follow count for more. */
+/** Moves common options that precede the command right after it: later options take precedence. */
 function commandFirst(argv: readonly string[]): readonly string[] {
   let at = 0
   while (commonOption.test(argv[at] ?? '')) at += argv[at] === '--root' || argv[at] === '--layout' ? 2 : 1
@@ -64,7 +64,7 @@ function noCommand(word: string): string {
   return `there is no command '${word}'${didYouMean(word, known)}`
 }
 
-/** The help that a command line asks for; that of the program where it says nothing at all. */
+/** The help that a command line asks for; the program's help if the line is empty. */
 function helpFor(
   io: Io,
   name: string,
@@ -76,7 +76,7 @@ function helpFor(
   return isAsked ? programHelp(commands, description, examples, io) : undefined
 }
 
-/** Says what went wrong to people, and in JSON to who asked for that. @returns the exit code */
+/** Reports an error to people, and in JSON to a caller that asked for JSON. @returns the exit code */
 function fail(io: Io, error: unknown, isJson: boolean): number {
   const document = errorDocument(error)
   io.err(`recall: ${printable(document.message)}\n`)

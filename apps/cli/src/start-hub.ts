@@ -75,7 +75,7 @@ export function hubCommand({ env }: Io): HubCommand {
 
 /**
  * The command of the hub that the PATH leads to. On Windows a package manager puts scripts there that name the program:
- * it is started without them, because they need a shell, which would be stopped in its place.
+ * it is started without them, because they need a shell, and a signal would stop that shell instead.
  */
 export function installedHub(
   path: string,

@@ -79,7 +79,7 @@ describe('archive', () => {
     writeFileSync(note, 'Nobody speaks here.\n')
     expect(await shell.run('archive', note)).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/^recall: .* is no transcript that Recall can read/),
+      err: expect.stringMatching(/^recall: .* is not a transcript that Recall can read/),
     })
     expect(readdirSync(shell.root)).toEqual(['note.md'])
   })
@@ -187,7 +187,7 @@ describe('archive', () => {
     writeFileSync(path, '{"milk": 2}\n')
     const { code, err } = await shell.run('archive', path)
     expect(code).toBe(2)
-    expect(err).toContain('is no transcript that Recall can read')
+    expect(err).toContain('is not a transcript that Recall can read')
     for (const format of ['Qwen Code chat', 'opencode.db#<id>', 'conversations.json#<id>', '## User'])
       expect(err).toContain(format)
     expect(readdirSync(join(shell.root, 'memory/conversations'))).toEqual([])
@@ -467,7 +467,8 @@ describe('archive', () => {
     const lines = err.trimEnd().split('\n')
     expect(lines.slice(0, -1)).toEqual(
       ['one', 'two'].map(
-        (name) => `recall: not archived: ${join(folder, name)}.jsonl is no transcript that Recall can read`,
+        (name) =>
+          `recall: not archived: ${join(folder, name)}.jsonl is not a transcript that Recall can read`,
       ),
     )
     expect(lines.at(-1)).toMatch(/^recall: it understands: Claude Code session/)

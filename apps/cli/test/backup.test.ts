@@ -264,7 +264,7 @@ describe('backup and restore', () => {
     const before = readFileSync(curated, 'utf8')
     expect(await shell.run('backup', curated)).toMatchObject({
       code: 2,
-      err: `recall: ${curated} is no backup: name another file\n`,
+      err: `recall: ${curated} is not a backup: name another file\n`,
     })
     expect(readFileSync(curated, 'utf8')).toBe(before)
     const folder = temporaryFolder()
@@ -345,7 +345,7 @@ describe('backup and restore', () => {
     mkdirSync(join(shell.root, 'folder.tgz'))
     for (const name of ['pipe.tgz', 'folder.tgz']) {
       const { code, err } = await shell.run('restore', join(shell.root, name))
-      expect([code, err]).toEqual([2, expect.stringContaining('is no file: a backup is one')])
+      expect([code, err]).toEqual([2, expect.stringContaining('is not a file: a backup is one')])
     }
   })
 })

@@ -21,7 +21,7 @@ describe('the rest', () => {
     const { code, out, err } = await shell.run('reindex')
     expect({ code, out }).toEqual({ code: 3, out: '' })
     expect(err).toContain(`${path} is a folder, and in the way of a file (move it away)`)
-    expect(err).toContain('3 entries indexed in memory alone, and nothing of it is kept')
+    expect(err).toContain('3 entries indexed in memory alone, and none of it is kept')
     rmSync(path, { recursive: true })
     expect((await shell.run('reindex')).code).toBe(0)
   })
@@ -123,7 +123,7 @@ describe('the rest', () => {
     writeFileSync(path, Buffer.from([0x23, 0xff]))
     const { code, out, err } = await shell.run('export')
     expect(code).toBe(3)
-    expect(err).toMatch(/^recall: long-term is not exported whole: .*MEMORY\.md is not UTF-8[^\n]*\n$/)
+    expect(err).toMatch(/^recall: long-term is not exported completely: .*MEMORY\.md is not UTF-8[^\n]*\n$/)
     expect(out).toContain('"key":"session:pool-leak"')
     expect(out).toContain('"key":"conversation:pool-leak"')
   })
@@ -327,7 +327,7 @@ describe('the rest', () => {
   it.runIf(process.platform !== 'win32')('takes no device for a memory', async () => {
     expect(await createShell().run('init', '/dev/null')).toMatchObject({
       code: 2,
-      err: 'recall: /dev/null is no folder: a memory is a folder\n',
+      err: 'recall: /dev/null is not a folder: a memory is a folder\n',
     })
   })
 

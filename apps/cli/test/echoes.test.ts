@@ -161,7 +161,7 @@ describe('echoes', () => {
     expect(await shell.run('echoes', 'reset', 'reviewer/inscribed-001', '--yes')).toMatchObject({
       out: 'reviewer/inscribed-001 → archive  Queries in loops\n\n1 step done; a copy is in reviewer/archive/.\n',
     })
-    expect((await shell.run('echoes', 'reset', 'reviewer')).out).toContain('There is nothing to take out.')
+    expect((await shell.run('echoes', 'reset', 'reviewer')).out).toContain('There is nothing to remove.')
   })
 
   it('plans, and changes nothing before --yes', async () => {
@@ -210,7 +210,7 @@ describe('echoes', () => {
     expect((await shell.run('search', 'one query')).code).toBe(0)
     expect(await shell.run('echoes', 'restore', 'reviewer/inscribed-001')).toMatchObject({
       code: 0,
-      out: 'reviewer/inscribed-001 stands as it is\n',
+      out: 'reviewer/inscribed-001 is unchanged\n',
     })
   })
 

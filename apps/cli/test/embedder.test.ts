@@ -63,7 +63,7 @@ it('embeds what its server takes, and says what it refuses, why, and where that 
   expect(code).toBe(0)
   expect(out).toContain('a vector of tiny for 3 of 4 passages (')
   expect(err).toMatch(
-    /^recall: the model refuses 1 passage, found by words alone; it stands in memory\/long-term\/p\.md \(p\): the embedding server at \S+ answered 400 to a text/m,
+    /^recall: the model refuses 1 passage, found by words alone; it is in memory\/long-term\/p\.md \(p\): the embedding server at \S+ answered 400 to a text/m,
   )
   expect((await shell.json('reindex', '--model')) as unknown).toMatchObject({
     vectors: { embedded: 3, total: 4, refused: { count: 1, path: 'memory/long-term/p.md', key: 'p' } },

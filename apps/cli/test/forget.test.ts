@@ -89,13 +89,15 @@ describe('forget', () => {
     expect(report.echoes).toHaveLength(1)
     const { out } = await shell.run('forget', '--containing', 'a zebra', '--yes')
     expect(out).toContain('1 memory forgotten')
-    expect(out).toContain("makes anew in its project with the next change, 'surface' or 'doctor'.")
+    expect(out).toContain("makes again in its project with the next change, 'surface' or 'doctor'.")
     const isThere = async () => (await shell.run('search', 'a zebra')).code === 0
     await shell.run('echoes', 'show')
     expect(await isThere()).toBe(false)
     await shell.run('echoes', 'doctor')
     expect(await isThere()).toBe(true)
-    expect(out).toContain(`${report.echoes[0]}, then delete the archive folder`)
+    expect(out).toContain(
+      `Remove ${report.echoes[0]} there, with 'recall echoes remove <entry> --yes', then delete`,
+    )
     expect(await shell.json('forget', '--containing', 'never releases it')).not.toHaveProperty('echoes')
     // What is said to be done ends it.
     await shell.run('echoes', 'remove', String(report.echoes[0]), '--yes')
@@ -239,7 +241,7 @@ describe('forget', () => {
       expect(await shell.run('forget', '--containing', word, '--json')).toMatchObject({
         code: 1,
         out: expect.stringContaining('"memories":[]'),
-        err: 'recall: 1 memory is encrypted, and not looked into: forget such by their keys\n',
+        err: 'recall: 1 memory is encrypted and cannot be searched: forget such by their keys\n',
       })
     expect(await shell.json('forget', 'sealed', '--yes')).toMatchObject({ memories: [{ key: 'sealed' }] })
     expect(filesBelow(shell.root).filter((file) => file.includes('/long-term/'))).toEqual([])

@@ -241,7 +241,7 @@ describe('archiving by hooks', () => {
       hook_event_name: 'SessionEnd',
     }
     await shell.withInput(event(ended)).run('hook', 'session-end')
-    expect((await shell.run('hook', 'drain')).err).toContain('RECALL_LM_URL is no URL')
+    expect((await shell.run('hook', 'drain')).err).toContain('RECALL_LM_URL is not a URL')
     expect((await shell.run('consume')).out).toContain('Session s1')
   })
 

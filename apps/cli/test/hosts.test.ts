@@ -213,7 +213,7 @@ describe('init for hosts', () => {
     for (const argv of [['--dry-run'], []])
       expect(await shell.run('uninit', '--purge', '--yes', ...argv)).toMatchObject({
         code: 3,
-        out: expect.stringContaining(`Take out what mentions recall in ${settings}`),
+        out: expect.stringContaining(`Remove what mentions recall from ${settings}`),
         err: expect.stringContaining('still wired into Claude Code'),
       })
     expect(read(settings)).toBe('{ broken')

@@ -94,7 +94,7 @@ describe('recall hub', () => {
     vi.stubGlobal('fetch', (request: Request) => queueing.fetch(request))
     onTestFinished(() => void vi.stubGlobal('fetch', (request: Request) => hub.fetch(request)))
     const ada = await agent('ada')
-    expect((await ada.run(...save)).out).toMatch(/^Saved as RCL-\w{8}; the hub will find it as soon as /)
+    expect((await ada.run(...save)).out).toMatch(/^Saved as RCL-\w{8}; the hub will find it once /)
   })
 
   it('prints one JSON document with --json', async () => {
@@ -132,7 +132,9 @@ describe('recall hub', () => {
     const old = createShell(temporaryFolder(), null, { RECALL_API_URL: url, RECALL_API_KEY: before })
     expect(await old.run('hub', 'whoami')).toMatchObject({
       code: 3,
-      err: expect.stringContaining(`${url} does not take the key in RECALL_API_KEY: correct it, or unset it`),
+      err: expect.stringContaining(
+        `${url} does not accept the key in RECALL_API_KEY: correct it, or unset it`,
+      ),
     })
     writeFileSync(path, JSON.stringify({ url, api_key: before }))
     expect((await ada.run('hub', 'whoami')).err).toContain(`the key in ${path}: correct it, or move the file`)
@@ -286,7 +288,7 @@ describe('recall hub', () => {
     expect(known?.toSorted()).toEqual([...actions].toSorted())
     mkdirSync(join(ada.root, 'other'))
     writeFileSync(join(ada.root, 'other/k.json'), 'no key', { mode: 0o600 })
-    expect(await wrong('whoami', '--key-file', 'other/k.json')).toContain('is no key file')
+    expect(await wrong('whoami', '--key-file', 'other/k.json')).toContain('is not a key file')
   })
 })
 

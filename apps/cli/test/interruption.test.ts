@@ -146,7 +146,7 @@ it.runIf(process.platform !== 'win32')(
       if (argv[0] === 'consume') {
         expect([code, await said]).toEqual([
           3,
-          'recall: the window stays as it was: nobody took what was printed\n',
+          'recall: the window stays as it was: nobody read what was printed\n',
         ])
       }
       expect((await shell.run('consume')).out).toContain('Session s1')

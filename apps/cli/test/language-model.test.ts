@@ -15,7 +15,7 @@ it('is said once to be of no use, and sessions are archived all the same', async
   const { code, out, err } = await shell.run('archive', ...sessions)
   expect(code).toBe(0)
   expect(out.match(/summary by algorithm/g)).toHaveLength(2)
-  expect(err).toMatch(/^recall: the language model is of no use: .*127\.0\.0\.1:1.*\n$/)
+  expect(err).toMatch(/^recall: the language model cannot be used: .*127\.0\.0\.1:1.*\n$/)
 })
 
 /** A model that always answers the same. */
@@ -38,7 +38,7 @@ it.each(['I would rather talk.', '{"title": "Pools"}'])(
     await shell.run('init')
     expect(await shell.run('archive', ...sessions)).toMatchObject({
       code: 0,
-      err: 'recall: the language model is of no use: what m answers is not the JSON that it was asked for\n',
+      err: 'recall: the language model cannot be used: m does not answer with the JSON that it was asked for\n',
     })
   },
 )
@@ -65,7 +65,7 @@ it('is not asked with a key that cannot be sent, which is not told', async () =>
   await shell.run('init')
   expect(await shell.run('archive', writeSession(shell.root, 's', poolSession))).toMatchObject({
     code: 0,
-    err: 'recall: no model is asked: RECALL_LM_KEY is no key of printable characters alone\n',
+    err: 'recall: no model is asked: RECALL_LM_KEY may hold only printable characters\n',
   })
 })
 
@@ -75,7 +75,7 @@ it.each([{ RECALL_LM_URL: 'http://127.0.0.1:1/v1' }, { RECALL_LM_MODEL: 'm' }])(
     const shell = shellWith(env)
     await shell.run('init')
     expect((await shell.run('archive', writeSession(shell.root, 's', poolSession))).err).toBe(
-      'recall: no model is asked: RECALL_LM_URL and RECALL_LM_MODEL are needed both\n',
+      'recall: no model is asked: RECALL_LM_URL and RECALL_LM_MODEL are both needed\n',
     )
   },
 )

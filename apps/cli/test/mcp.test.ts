@@ -154,7 +154,7 @@ it.each([
   [
     'an address that is none',
     { RECALL_API_URL: 'nowhere', RECALL_API_KEY: 'recall_0123456789' },
-    'is no address',
+    'is not an address',
   ],
 ])('says why there are no tools of the hub when it has %s, and serves the memory', async (_, env, why) => {
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })

@@ -170,7 +170,7 @@ describe('restore', () => {
     const other = createShell(join(folder, 'restored'))
     const { code, out, err } = await other.run('restore', file)
     expect([code, out]).toEqual([2, ''])
-    expect(err).toContain('is no backup of a memory, nothing was restored')
+    expect(err).toContain('is not a backup of a memory, nothing was restored')
     expect(readdirSync(folder).sort()).toEqual(['photos', 'photos.tar.gz'])
   })
 
@@ -178,7 +178,7 @@ describe('restore', () => {
     [
       'a file beside the memory',
       (folder) => writeFileSync(join(folder, '.profile'), 'echo run'),
-      '.profile is no part of one',
+      '.profile does not belong to one',
     ],
     [
       'a file in a folder above a part',
@@ -188,7 +188,7 @@ describe('restore', () => {
         mkdirSync(join(folder, 'notes/sessions'), { recursive: true })
         writeFileSync(join(folder, 'notes/start.sh'), 'echo run')
       },
-      'notes/start.sh is no part of one',
+      'notes/start.sh does not belong to one',
     ],
     [
       'a link to another folder of the root',
@@ -216,7 +216,7 @@ describe('restore', () => {
     const other = createShell()
     const { code, err } = await other.run('restore', file)
     expect([code, readdirSync(other.root)]).toEqual([2, []])
-    expect(err).toContain(`${file} is no backup of a memory, nothing was restored: `)
+    expect(err).toContain(`${file} is not a backup of a memory, nothing was restored: `)
     expect(err).toContain(problem)
   })
 

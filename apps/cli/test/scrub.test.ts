@@ -65,7 +65,7 @@ describe('scrub', () => {
     writeFileSync(join(shell.root, 'memory/MEMORY.md'), Buffer.from([0x23, 0xff]))
     expect(await shell.run('scrub')).toMatchObject({
       code: 1,
-      out: expect.stringMatching(/MEMORY\.md: not looked at: .*\nNo secrets found in the others\.\n$/),
+      out: expect.stringMatching(/MEMORY\.md: not examined: .*\nNo secrets found in the others\.\n$/),
     })
   })
 
@@ -76,7 +76,7 @@ describe('scrub', () => {
     truncateSync(path, 64 * 1024 * 1024 + 1)
     expect(await shell.run('scrub')).toMatchObject({
       code: 1,
-      out: 'memory/trace.log: not looked at: it is larger than 64 MB\nNo secrets found in the others.\n',
+      out: 'memory/trace.log: not examined: it is larger than 64 MB\nNo secrets found in the others.\n',
     })
   })
 

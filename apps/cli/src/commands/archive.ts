@@ -22,7 +22,7 @@ export async function archive(
 ): Promise<number> {
   const { transcripts, unreadable } = await listTranscripts(io, paths)
   const [only] = transcripts
-  // A file that was named by mistake makes no memory.
+  // A file that was named by mistake must not create a memory.
   if (only !== undefined && transcripts.length + unreadable.length === 1 && isNew(io, options))
     await openTranscript(only)
   return withMemory(io, { ...options, create: true }, async (memory, store) => {
@@ -45,7 +45,7 @@ export async function archive(
       }
     }
     const code = report.end()
-    // What failed may be a helper of theirs.
+    // The failure may belong to one of their helpers.
     if (code === exitCodes.fine) settleGivenUp(store, givenUp, done)
     return code
   })
@@ -59,7 +59,7 @@ const namingFile = (error: MemoryError, path: string): MemoryError =>
 
 const isNew = (io: Io, options: RootOptions): boolean => !holdsMemory(findRoot(io, options), options)
 
-/** Tells a person at once what became of each file, and a program all at the end. */
+/** Reports the result of each file to a person at once, and to a program in one document at the end. */
 function createReport(io: Io, isJson: boolean) {
   const archived: ArchiveResult[] = []
   const failed: { path: string; reason: string }[] = []
@@ -117,7 +117,7 @@ function describe({
 
 const mostNamed = 3
 
-/** The keys of an archive. A long session has dozens, which differ in their number alone. */
+/** The keys of an archive. A long session has dozens, which differ only in their number. */
 function namesOf(parts: ArchiveResult['parts']): string {
   const keys = parts.map(({ key }) => key)
   return keys.length > mostNamed ? `${keys[0]}, in ${keys.length} parts` : keys.join(', ')

@@ -29,14 +29,13 @@ import type { Io } from '../terminal/io.ts'
 
 const unfinishedMark = '.unfinished-'
 
-/** Saves the memory to one compressed file, which takes the place of an earlier backup only when it is whole. */
+/** Saves the memory to one compressed file, which replaces an earlier backup only when it is complete. */
 export async function backup(
   io: Io,
   file: string,
   options: RootOptions & { json?: boolean },
 ): Promise<undefined> {
-  if (file === '-')
-    throw new UsageError("a backup is a file, which '-' does not name: one of that name is ./-")
+  if (file === '-') throw new UsageError("a backup is a file: '-' names none, and a file of that name is ./-")
   const target = resolve(io.cwd, file)
   refuseUnlessBackup(target)
   return withStore(io, options, async (store) => {
@@ -48,29 +47,29 @@ export async function backup(
   })
 }
 
-/** @throws UsageError where nothing can be saved, or what is there is something else than a backup */
+/** @throws UsageError when nothing can be saved there, or the present file is not a backup */
 function refuseUnlessBackup(target: string): void {
   const present = statSync(target, { throwIfNoEntry: false })
   if (present?.isDirectory()) throw new UsageError(`${target} is a folder: name a file in it`)
   if (present && !present.isFile()) throw new UsageError(`${target} is a device or a pipe: name a file`)
-  if (present && !mayBeReplaced(target)) throw new UsageError(`${target} is no backup: name another file`)
+  if (present && !mayBeReplaced(target)) throw new UsageError(`${target} is not a backup: name another file`)
   if (!existsSync(dirname(target)))
     throw new UsageError(`the folder ${dirname(target)} does not exist: make it first`)
 }
 
-/** @throws MemoryError FORBIDDEN when a folder of the memory is a link, and what it leads to would not be saved */
+/** @throws MemoryError FORBIDDEN when a folder of the memory is a link, whose target would not be saved */
 function refuseLinks({ root, layout }: FileStore): void {
   const archives = layoutsOf(defaultFileSystem, root).map((each) => each.archives)
   const link = [layout.memory, ...archives].map((path) => join(root, path)).find(isLink)
   if (link === undefined) return
   throw new MemoryError(
-    `${link} is a link, and a backup would not hold what it leads to: replace the link by the real folder`,
+    `${link} is a link, and a backup would not hold its target: replace the link by the real folder`,
     MemoryErrorCode.FORBIDDEN,
   )
 }
 
 async function save(io: Io, store: FileStore, target: string): Promise<Packed> {
-  // The store goes by real paths, and a link may lead into its folders.
+  // The store uses real paths, and a link may lead into its folders.
   const real = join(realpathSync.native(dirname(target)), basename(target))
   const isBackup = (path: string): boolean =>
     join(store.root, path) === real || join(store.root, path).startsWith(`${real}${unfinishedMark}`)
@@ -81,11 +80,11 @@ async function save(io: Io, store: FileStore, target: string): Promise<Packed> {
   try {
     return await removedIfEnded(io, { paths, told: 'nothing was saved' }, async () => {
       for (const path of paths) createPrivately(path)
-      // Under the lock, so that the files of a session are saved together or not at all; compressed only after it,
-      // because that takes as long again, and who writes meanwhile waits.
+      // Packed under the lock, so that the files of a session are saved together or not at all; compressed only
+      // afterwards, because that takes as long again, and writers would wait meanwhile.
       const packed = store.exclusively(() => untilNothingGoes(() => pack(store, uncompressed, isBackup)))
       for (const each of packed.leftOut) io.err(`recall: ${each}\n`)
-      // It is there, and must not come back when it was removed.
+      // The file exists, and must not be created again if it was removed.
       const compressed = createWriteStream(unfinished, { flags: 'r+' })
       await pipeline(createReadStream(uncompressed), createGzip(), compressed)
       rmSync(uncompressed)
@@ -105,13 +104,13 @@ async function save(io: Io, store: FileStore, target: string): Promise<Packed> {
   }
 }
 
-/** Only its user may read a memory, and so a copy of it. */
+/** Only its user may read a memory, and therefore a copy of it. */
 function createPrivately(path: string): void {
   closeSync(openSync(path, 'wx', 0o600))
   chmodSync(path, 0o600)
 }
 
-/** Whether a file is an earlier backup, or empty as a file is whose name was reserved. */
+/** Whether a file is an earlier backup, or empty, as when its name was only reserved. */
 function mayBeReplaced(path: string): boolean {
   const beginning = beginningOf(path)
   return beginning.length === 0 || beginsABackup(beginning)
@@ -127,7 +126,7 @@ function beginningOf(path: string): Buffer {
   }
 }
 
-/** Whether an archive begins here whose first part is one that only a memory has. */
+/** Whether these bytes begin an archive whose first part is one that only a memory has. */
 function beginsABackup(compressed: Buffer): boolean {
   try {
     const beginning = gunzipSync(compressed, { finishFlush: constants.Z_SYNC_FLUSH })
@@ -141,8 +140,8 @@ function beginsABackup(compressed: Buffer): boolean {
 const mostAttempts = 5
 
 /**
- * Calls anew when a file went between being listed and being read. The lock keeps writers of the memory away, but not
- * who deletes a note by hand, nor the log of who only reads.
+ * Calls again when a file disappeared between being listed and being read. The lock keeps writers of the memory away,
+ * but not a person who deletes a note by hand, nor the log of a process that only reads.
  */
 function untilNothingGoes<T>(call: () => T): T {
   for (let attempt = 1; ; attempt++) {
@@ -162,7 +161,7 @@ interface Packed {
   leftOut: string[]
 }
 
-/** Puts what a memory consists of into an archive. */
+/** Packs the parts of a memory into an archive. */
 function pack(
   { root, layout, withoutCounting }: Pick<FileStore, 'root' | 'layout' | 'withoutCounting'>,
   file: string,
@@ -189,7 +188,7 @@ function pack(
   }
   const options = { cwd: root, file, sync: true, portable: true, linkCache: new NoLinks() } as const
   create({ ...options, filter: (path, stat) => !counts.includes(path) && isTaken(path, stat) }, parts)
-  // Who reads counts that without the lock, but does so in two files that are of use only together.
+  // Readers count their accesses without the lock, but in two files that are of use only together.
   withoutCounting(() => {
     const present = counts.filter((path) => existsSync(join(root, path)))
     if (present.length > 0) replace({ ...options, filter: isTaken }, present)
@@ -197,12 +196,12 @@ function pack(
   return packed
 }
 
-/** Of a file with two names both are saved as files: a link in an archive could lead anywhere, and is not restored. */
+/** Saves a file with two names as two files: a link in an archive could lead anywhere, and is not restored. */
 class NoLinks extends Map<never, string> {
   override get(): undefined {}
 }
 
-/** Node lists a name that is not UTF-8 with U+FFFD in it, and finds nothing under that. */
+/** Node lists a name that is not UTF-8 with U+FFFD in it, and cannot open a file by that name. */
 const isMisread = (path: string | undefined): boolean => path?.includes('\ufffd') === true
 
 const inWords = ({ code, path, message }: NodeJS.ErrnoException): string =>
@@ -211,13 +210,13 @@ const inWords = ({ code, path, message }: NodeJS.ErrnoException): string =>
 const isLink = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 
-/** Of the files in a memory few are no markdown: only these are looked into. */
+/** Few files in a memory are not markdown: only these are opened. */
 const isEarlierBackup = (path: string): boolean => !path.endsWith('.md') && beginsABackup(beginningOf(path))
 
-/** Why something in a memory is not to be in its backup; `undefined` for what is. */
+/** Why something in a memory is not saved to its backup; `undefined` if it is saved. */
 function whyNotSaved(path: string): string | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false })
-  if (stats?.isSymbolicLink()) return 'is a link and was left out: put what it leads to in its place'
+  if (stats?.isSymbolicLink()) return 'is a link and was left out: put its target in its place'
   if (!stats || stats.isDirectory()) return undefined
   if (stats.isFile()) return isEarlierBackup(path) ? 'is an earlier backup and was left out' : undefined
   return 'is a pipe, a socket or a device and was left out'

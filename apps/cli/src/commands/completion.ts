@@ -2,7 +2,7 @@ import { UsageError } from '../exit-codes.ts'
 import type { CommandSpec } from '../parse-command-line.ts'
 import type { Io } from '../terminal/io.ts'
 
-/** Prints a shell script that completes commands, their options and the words that these take. */
+/** Prints a shell script that completes commands, their options and the words these accept. */
 export async function completion(io: Io, shell: string, specs: readonly CommandSpec[]): Promise<undefined> {
   const commands = specs.flatMap(({ name, alias, description, actions = [], options }) => {
     const described = {
@@ -18,7 +18,7 @@ export async function completion(io: Io, shell: string, specs: readonly CommandS
   })
   const help = { name: 'help', description: 'show help for a command', options: [] }
   const script = { bash, zsh, fish }[shell]
-  if (!script) throw new UsageError(`completion is there for bash, zsh and fish, not for '${shell}'`)
+  if (!script) throw new UsageError(`completion exists for bash, zsh and fish, not for '${shell}'`)
   io.out(script([...commands, { ...help, actions: commands.map(({ name }) => name) }]))
   return undefined
 }
@@ -31,7 +31,7 @@ interface Described {
   options: { name: string; takesValue: boolean; choices: readonly string[] }[]
 }
 
-/** Reads the answers line by line, because names of files hold spaces; not with `mapfile`, which macOS lacks. */
+/** Reads the answers line by line, because file names may contain spaces; not with `mapfile`, which macOS lacks. */
 const bash = (commands: Described[]): string => `_recall_reply() {
   local line
   COMPREPLY=()
@@ -54,14 +54,14 @@ ${commands.map(bashLine).join('\n')}
 complete -o filenames -F _recall recall recall-echo
 `
 
-/** What takes the place of an action is no file. */
+/** An argument in the place of an action is not a file. */
 function bashLine({ name, actions, options }: Described): string {
   const words = [...actions, ...options.map((option) => option.name)].join(' ')
   const only = actions.length > 0 ? '[ "$COMP_CWORD" -eq 2 ] && files=; ' : ''
   return `    ${name}) ${only}_recall_reply -W "${words}" $files -- "$word" ;;`
 }
 
-/** The options that take one of a few words; an option has the same ones in every command. */
+/** The options that take one of a few words; an option has the same words in every command. */
 const choicesOf = (commands: Described[]): Map<string, readonly string[]> =>
   new Map(
     commands.flatMap(({ options }) =>
@@ -69,7 +69,7 @@ const choicesOf = (commands: Described[]): Map<string, readonly string[]> =>
     ),
   )
 
-/** A file of the folders that zsh looks for functions in is the function itself at its first call. */
+/** A file in the folders where zsh looks for functions is, at its first call, the function itself. */
 const zsh = (commands: Described[]): string => `#compdef recall recall-echo
 _recall() {
   local -a commands
@@ -104,7 +104,7 @@ const zshArguments = ({ actions, options }: Described): string =>
     .map((word) => `'${word}'`)
     .join(' ')
 
-/** Counts the words before the one that is completed: a word may be both a command and an action of another. */
+/** Counts the words before the one being completed: a word may be both a command and an action of another. */
 const fish = (commands: Described[]): string => `function __recall_words
   set -l words (commandline -opc)
   test (count $words) -eq $argv[1]

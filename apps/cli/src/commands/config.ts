@@ -26,7 +26,7 @@ export async function config(
   })
 }
 
-/** A file that is not valid can be the reason why a setting cannot be changed in it. */
+/** An invalid file can be the reason why a setting in it cannot be changed. */
 function change(store: FileStore, name: string, value: string): void {
   try {
     setConfig(store, name, value)

@@ -38,7 +38,7 @@ export async function consume(
     // Print before clearing: a crash in between shows the window twice rather than never.
     if (!options.clear) return exitCodes.fine
     if (!((await io.taken?.()) ?? true)) {
-      io.err('recall: the window stays as it was: nobody took what was printed\n')
+      io.err('recall: the window stays as it was: nobody read what was printed\n')
       return exitCodes.failed
     }
     await clearWindow(memory, { entries, notes }, { clock: io.now })

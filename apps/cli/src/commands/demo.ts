@@ -7,7 +7,7 @@ import { hubCommand, startHub } from '../start-hub.ts'
 import { paint } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 
-/** The sample lies beside both `src` and `dist`, so this path works from either. */
+/** The sample lies next to both `src` and `dist`, so this path works from either. */
 const sample = fileURLToPath(new URL('../../demo/session.jsonl', import.meta.url))
 /** The command that a person types. In the repository nothing is installed. */
 const recall = import.meta.url.endsWith('.ts') ? 'npx pnpm@10.34.9 -s recall' : 'recall'
@@ -35,7 +35,7 @@ export async function demo(
   const command = withHub ? hubCommand(io) : undefined
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'recall-demo-')))
   copyFileSync(sample, join(root, 'session.jsonl'))
-  // The hub starts while the first act plays.
+  // The hub starts while the first act runs.
   const hub = command && startHub(command, io, join(root, 'hub'))
 
   const say = (text: string): void => io.out(`\n${colour.bold(text)}\n`)
@@ -48,7 +48,7 @@ export async function demo(
       printed += text
       io.out(text)
     }
-    // A demonstration that was wired into the agents of this machine would be their memory from then on.
+    // If the demonstration were wired into the agents of this machine, it would be their memory from then on.
     const code = await run(argv, { ...io, out, ask: async () => null, cwd: root, env })
     isFine &&= code === exitCodes.fine
     return printed

@@ -52,7 +52,7 @@ export async function distill(
   })
 }
 
-/** @param left lines of the memory after the plan was applied; `undefined` when it was only shown */
+/** @param left lines of the memory after the plan was applied; `undefined` if the plan was only shown */
 function describe(
   { lines: had, limit, sections, extractions }: DistillPlan,
   left: number | undefined,

@@ -73,7 +73,7 @@ function missingMemory(io: Io, root: string, options: RootOptions): Finding | nu
   return { check: 'folder', ok: false, message, remedy }
 }
 
-/** A program makes only what it needs of a memory: `recall status` calls that degraded. */
+/** Programs create only the parts of a memory that they need: `recall status` calls such a memory degraded. */
 function presence({ root, layout }: FileStore): Finding {
   const isThere = (path: string): boolean => existsSync(join(root, path))
   const present = { memory: true, curated: isThere(layout.curated), archives: isThere(layout.archives) }
@@ -83,14 +83,14 @@ function presence({ root, layout }: FileStore): Finding {
     : { check: 'parts', ok: false, message: reason, remedy: "'recall init' creates what is missing" }
 }
 
-/** A root cannot be opened while it does not say, or not rightly, where things lie in it. */
+/** A root cannot be opened while its layout is undecided or its layout file is not valid. */
 function undecidedLayout(root: string, { layout }: RootOptions): Finding | null {
   try {
     layoutOf(defaultFileSystem, root, layout)
     return null
   } catch (error) {
     const hasTwo = isMemoryError(error, MemoryErrorCode.CONFLICT)
-    // One that was named and is not that of the root is no problem of the root.
+    // A layout named on the command line that differs from the root's is not a problem of the root.
     if (!hasTwo && (layout !== undefined || !isMemoryError(error, MemoryErrorCode.INVALID_INPUT))) throw error
     const remedy = hasTwo
       ? "name the layout; 'recall doctor --layout …' says what belongs to the other one"

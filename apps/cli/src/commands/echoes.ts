@@ -27,10 +27,10 @@ const actions: Record<string, Action> = {
   doctor,
 }
 
-/** How many arguments an action takes at most, where that is not for itself to say. */
+/** The most arguments that an action takes, unless the action itself checks that. */
 const mostArguments: Readonly<Record<string, number>> = { move: 1, promote: 1, publish: 1, doctor: 0 }
 
-/** Actions that do at once what they are asked to, and have nothing to show before. */
+/** Actions that take effect at once, with nothing to show before. */
 const immediate: ReadonlySet<string> = new Set(['add', 'restore', 'surface'])
 
 /** Runs one action on the echoes of a project. Destructive actions only show a plan until `--yes` is given. */

@@ -20,10 +20,10 @@ import { formatCounts } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 
 /**
- * Prints one JSON line for each entry of every namespace, in all scopes or one: its metadata, what it is found by if
- * that is not its value, and its value with secrets redacted. Encrypted values stay encrypted.
+ * Prints one JSON line for each entry of every namespace, in all scopes or one: its metadata, its searchable text if
+ * that differs from its value, and its value with secrets redacted. Encrypted values stay encrypted.
  *
- * @throws MemoryError naming the scopes in which something cannot be read, once the others are printed
+ * @throws MemoryError naming the scopes in which something cannot be read, after printing the others
  */
 export async function exportMemory(
   io: Io,
@@ -44,7 +44,9 @@ export async function exportMemory(
         }
       } catch (error) {
         if (!isMemoryError(error)) throw error
-        failed.push(new MemoryError(`${place.scope} is not exported whole: ${error.message}`, error.code))
+        failed.push(
+          new MemoryError(`${place.scope} is not exported completely: ${error.message}`, error.code),
+        )
       }
     }
     if (Object.keys(redactions).length > 0)
@@ -54,9 +56,9 @@ export async function exportMemory(
   })
 }
 
-/** An entry as it is exported, without secrets, and how many there were. */
+/** An entry as exported, without secrets, and how many there were. */
 function lineOf({ archived, ...entry }: KeptEntry): { line: object; counts: Record<string, number> } {
-  // A ciphertext reveals nothing, but may look like a secret.
+  // Ciphertext reveals nothing, but may look like a secret.
   const { value, counts } = entry.encrypted ? { value: entry.value, counts: {} } : redactJson(entry.value)
   const found = foundBy(entry)
   const labels = redactJson({ tags: [...entry.tags], type: entry.type })
@@ -74,10 +76,10 @@ function lineOf({ archived, ...entry }: KeptEntry): { line: object; counts: Reco
   return { line, counts: all }
 }
 
-/** Entries that are a part of a document; what finds them is made of it anew. */
+/** Entries that are part of a document; their searchable text is derived again from the document. */
 const partTypes: ReadonlySet<string | null> = new Set(['section', conversationType, sessionSummaryType])
 
-/** What an entry is found by, as the options of its write say it; nothing when that is its value. */
+/** The searchable text of an entry, in the form of the write options; nothing if that is its value. */
 function foundBy({ encrypted, type, text, value }: Entry): {
   options: { index?: false; text?: string }
   counts: Readonly<Record<string, number>>

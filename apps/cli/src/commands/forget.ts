@@ -29,7 +29,7 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
     const { addresses, waiting, sealed } = await findAll(store, keys, options)
     if (sealed > 0) io.err(`recall: ${notLookedInto(sealed)}\n`)
     if (options.yes) {
-      // The marks that this leaves keep a summary out that another process is about to store.
+      // The marks that this leaves also stop a summary that another process is about to store.
       await removeForGood(store, addresses, io.now)
       dropSummaries(store, waiting)
     }
@@ -67,7 +67,10 @@ async function findAll(
   }
 }
 
-/** The summaries still to be stored that are named, contain the text, or are of a session that goes as a whole. */
+/**
+ * The summaries still to be stored that are named, contain the text, or belong to a session that is forgotten as a
+ * whole.
+ */
 function waitingOf(
   store: FileStore,
   keys: readonly string[],
@@ -92,7 +95,7 @@ interface Receipt {
   memories: { scope: MemoryScope; key: string; namespace?: string }[]
   /** The keys under which nothing was found. */
   missing?: string[]
-  /** References of the echoes of which copies are among the memories. */
+  /** References of the echoes whose copies are among the memories. */
   echoes?: string[]
   receipt: string
 }
@@ -135,7 +138,7 @@ function tell(io: Io, { forgotten, at, memories, missing = [], echoes, receipt }
   for (const key of missing) io.err(`recall: nothing is kept under ${printable(key)}\n`)
 }
 
-/** The keys under which nothing was found, and nothing of the sessions that they name. */
+/** The keys under which nothing was found, nor anything of the sessions that they name. */
 function keysWithNothing(keys: readonly string[], found: readonly Address[]): string[] {
   const named = new Set(found.map(({ key }) => key))
   const sessions = new Set(found.map(sessionKeptIn))
@@ -149,13 +152,13 @@ function keysWithNothing(keys: readonly string[], found: readonly Address[]): st
 const echoIn = (key: string): string | undefined => /^echo:(?:[^/]+\/)?([^/]+\/[a-z]+-\d{3,})$/.exec(key)?.[1]
 
 const copiesOf = (echoes: readonly string[]): string =>
-  `What begins with echo: is a copy, which 'recall echoes' makes anew in its project with the next change, 'surface' or 'doctor'. Take out there, with 'recall echoes remove <entry> --yes', ${printable(echoes.join(', '))}, then delete the archive folder of its role, which keeps what was taken out.\n`
+  `What begins with echo: is a copy, which 'recall echoes' makes again in its project with the next change, 'surface' or 'doctor'. Remove ${printable(echoes.join(', '))} there, with 'recall echoes remove <entry> --yes', then delete the archive folder of its role, which keeps removed entries.\n`
 
-/** Nothing is forgotten on a guess: who names the beginning of a key is told so. */
+/** Nothing is forgotten on a guess: a key that is only the beginning of others gets an explanation. */
 const nothingUnder = (keys: readonly string[]): string =>
   keys.length === 0
     ? 'Nothing to forget.\n'
     : "Nothing to forget. A key is named whole, as 'recall search --json' shows it.\n"
 
 const notLookedInto = (sealed: number): string =>
-  `${count(sealed, 'memory is', 'memories are')} encrypted, and not looked into: forget such by their keys`
+  `${count(sealed, 'memory is', 'memories are')} encrypted and cannot be searched: forget such by their keys`

@@ -31,13 +31,13 @@ import type { Io } from '../terminal/io.ts'
 import { watchOutput } from '../terminal/watch-output.ts'
 
 export interface HookOptions extends RootOptions {
-  /** Empty the window after the session was given it. */
+  /** Empty the window after it was given to the session. */
   clear?: boolean
-  /** Id of the session whose start left something to a drain. */
+  /** Id of the session whose start left work to a drain. */
   starting?: string
 }
 
-/** Longest that a starting session waits for earlier sessions to be archived, in milliseconds. */
+/** How long a starting session waits at most for earlier sessions to be archived, in milliseconds. */
 const startBudgetMs = 4000
 
 /**
@@ -55,7 +55,7 @@ export async function hook(io: Io, event: string, options: HookOptions): Promise
     // Hosts write this to their debug logs.
     io.err(`recall: ${problem}\n`)
   }
-  // Some hosts take no answer for a broken hook, so they get one after an error, too.
+  // Some hosts treat a missing answer as a broken hook, so they get one after an error, too.
   const isTold = event === 'session-start' && problem !== undefined
   if (input && !isAnswered())
     io.out(isTold ? contextOutput(input, '', `Recall: ${problem}`) : silence(input.host))
@@ -64,7 +64,7 @@ export async function hook(io: Io, event: string, options: HookOptions): Promise
 
 async function handle(io: Io, event: string, input: HookInput | null, options: HookOptions): Promise<void> {
   if (event !== 'drain' && input === null) {
-    io.err('recall: the host handed over no JSON object with a session_id\n')
+    io.err('recall: the host did not pass a JSON object with a session_id\n')
     return
   }
   if (!hookEvents.includes(event)) {
@@ -74,7 +74,7 @@ async function handle(io: Io, event: string, input: HookInput | null, options: H
   }
   const root = findOwnRoot(io, options)
   requireWired(io, root)
-  // If the memory was deleted after it was taken out of the hosts, a hook that is left must not create a new one.
+  // If the memory was deleted after it was removed from the hosts, a leftover hook must not create a new one.
   if (options.root !== undefined && !existsSync(root)) return
   createFolder(root, 0o700)
   const place: MemoryPlace = {
@@ -118,7 +118,7 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
     forgetOldSessions(place, io.now(), input.sessionId)
     note(io, place, input, 'open')
   } catch (error) {
-    // A full disk, for example, keeps nobody from being told what is known.
+    // A failure, such as a full disk, must not stop the session from being told what is known.
     io.err(`recall: ${(error as Error).message}\n`)
     problems.push((error as Error).message)
   }
@@ -135,7 +135,7 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
   if (!isToldLater && input.source !== 'compact') await clearGiven(io, place, context, options)
 }
 
-/** Tells a session with its first prompt what memory knows, and with the next one after it was compacted. */
+/** Gives a session, with its first prompt, what memory knows, and again with the next prompt after it was compacted. */
 async function startTurn(io: Io, place: MemoryPlace, input: HookInput, options: HookOptions): Promise<void> {
   const earlier = readSession(place, input.sessionId)
   const isTold = !isToldWithPrompt(input) || earlier?.isTold === true
@@ -157,7 +157,7 @@ async function clearGiven(
   await (await import('../deferred/hook-archive.ts')).clearToldWindow(io, place, window)
 }
 
-/** What the person is told; empty when nothing was loaded and nothing failed. */
+/** The notice for the person; empty when nothing was loaded and nothing failed. */
 function noticeOf(
   place: MemoryPlace,
   pending: readonly HostSession[],
@@ -179,7 +179,7 @@ function noticeOf(
   return parts.length > 0 ? `Recall: ${parts.join(' ')}` : ''
 }
 
-/** Records durably what is known of a session; writes nothing when nothing is new. */
+/** Records durably what is known about a session; writes nothing when nothing is new. */
 function note(
   io: Io,
   place: MemoryPlace,
@@ -196,7 +196,7 @@ function note(
   })
 }
 
-/** What is known of a session now; `undefined` when nothing is new. */
+/** What is now known about a session; `undefined` when nothing is new. */
 function newsOf(
   io: Io,
   place: MemoryPlace,
@@ -208,7 +208,7 @@ function newsOf(
   const path = transcript ?? earlier?.transcript
   const summary = input.compactSummary === undefined ? [] : [compactSummary(input.compactSummary)]
   if (path === undefined) return undefined
-  // The drain may not have come to a checkpoint yet.
+  // The drain may not have reached a checkpoint yet.
   const state = reported.state === 'open' && earlier?.state === 'checkpoint' ? 'checkpoint' : reported.state
   const isTold = reported.isTold === true || (earlier?.isTold === true && reported.state !== 'checkpoint')
   const isNew =
@@ -232,7 +232,7 @@ function newsOf(
   }
 }
 
-/** Redacts a summary before it is written, and strips text that came out of memory. */
+/** Redacts a summary before it is written, and removes text that came out of memory. */
 function compactSummary(text: string): { id: string; text: string } {
   const clean = redactText(stripRecalled(text)).text
   return { id: sha256(clean).slice(0, 12), text: clean }

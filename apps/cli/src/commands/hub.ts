@@ -70,7 +70,7 @@ const actions: Record<string, { argument?: string; run: Action }> = {
       print({ status }, () =>
         status === 'deleted'
           ? 'Deleted.\n'
-          : 'Deleted; others had cited it, or it is in quarantine, so its id says that it was there.\n',
+          : 'Deleted; others had cited it, or it is in quarantine, so its id still shows that it existed.\n',
       )
       return undefined
     },
@@ -162,7 +162,7 @@ async function search({ io, hub, options, print }: Call, given: string): Promise
   return results.length > 0 ? exitCodes.fine : exitCodes.no
 }
 
-/** What is sent: the hub redacts what it keeps, but a secret should not travel that far. */
+/** Redacts before sending: the hub redacts what it keeps, but a secret should not travel that far. */
 function redactedForHub<Given extends JsonObject>(io: Io, given: Given): Given {
   const { value, counts } = redactJson(given)
   if (Object.keys(counts).length > 0)
@@ -183,7 +183,7 @@ async function rotateKey({ io, hub, access, print }: Call): Promise<undefined> {
     const present = connectHub({ url, apiKey: readKeyFile(keyFile)?.apiKey ?? access.apiKey })
     const ask = async (): Promise<HubAccess> => ({ url, apiKey: await present.rotateKey() })
     const renewed = connectHub(await keeping(io, keyFile, ask).finally(() => present.close()))
-    // The first use of the new key ends the old one.
+    // The first use of the new key invalidates the old one.
     await renewed.whoami().finally(() => renewed.close())
   })
   print({ url, keyFile }, () => `The new key is in ${keyFile}\n`)

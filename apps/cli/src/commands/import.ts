@@ -68,9 +68,9 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
 }
 
 /**
- * Imports sources one by one. What fails is reported, and does not stop the others.
+ * Imports sources one by one. A failure is reported, and does not stop the others.
  *
- * @returns the formats that a file of none of them could have had
+ * @returns the formats that were tried for files of no known format
  */
 async function importEach(
   io: Io,
@@ -102,7 +102,7 @@ async function importEach(
   return formats
 }
 
-/** The options are part of the stamp, so that what they leave out is still imported later. */
+/** The options are part of the stamp, so that sources they exclude are still imported later. */
 const stampFor = ({ stamp }: Source, { project, since }: ImportOptions): string =>
   [stamp, project, since].filter((part) => part !== undefined).join('-')
 
@@ -112,14 +112,14 @@ const isWanted = async (io: Io, { path }: Source, { project }: ImportOptions): P
 async function wantedOf(io: Io, sources: readonly Source[], options: ImportOptions): Promise<Source[]> {
   const wanted: Source[] = []
   for (const source of sources) {
-    // What cannot be read now is tried, and told, by the import.
+    // If a source cannot be read now, the import tries it and reports the failure.
     if (await isWanted(io, source, options).catch(() => true)) wanted.push(source)
   }
   return wanted
 }
 
 /**
- * Creates a function that imports a source in whatever form it has, and counts in the report what came of it.
+ * Creates a function that imports a source of any format, and counts the outcome in the report.
  *
  * @param into.since leaves out memories from before this time, in milliseconds since the epoch
  */
@@ -171,7 +171,7 @@ async function createImporter(
   }
 }
 
-/** The time of a day, which begins at midnight local time; `NaN` for a day that its month does not have. */
+/** The start of a day, midnight local time; `NaN` for a day that its month does not have. */
 function toTime(date: string): number {
   const [day = '', time = '00:00'] = date.split('T')
   const isDay = /^\d{4}-\d\d-\d\d$/.test(day) && new Date(day).getUTCDate() === Number(day.slice(8))

@@ -34,7 +34,7 @@ interface WiredHost {
   notes: readonly string[]
 }
 
-/** Creates what is missing of a memory, and wires it into the chosen hosts. Existing files stay as they are. */
+/** Creates what is missing from a memory, and wires it into the chosen hosts. Existing files stay as they are. */
 export async function init(io: Io, given: string | undefined, asked: InitOptions): Promise<number> {
   const options = withRoot(io, given, asked)
   const chosen = await chooseTargets(io, options)
@@ -56,7 +56,7 @@ export async function init(io: Io, given: string | undefined, asked: InitOptions
     const edits = target.edits(machine, wiring)
     const replace = options.json || options.yes || isDry ? [] : await givenUp(io, target.name, edits)
     const make = () => install(target.name, edits, { state, dryRun: isDry, replace, wired: wiring })
-    // A host at a time: nobody waits for the answer of a person.
+    // One host at a time, and without the lock while a person is asked.
     const files = isDry ? make() : withReceiptsLocked(state, make)
     const notes = target.notes?.(machine, wiring) ?? []
     hosts.push({ target: target.name, title: target.title, files, notes })
@@ -71,7 +71,7 @@ export async function init(io: Io, given: string | undefined, asked: InitOptions
   return hosts.some(isRefused) ? exitCodes.failed : exitCodes.fine
 }
 
-/** Whoever gave these options believes that agents are wired. */
+/** Anyone who gave these options believes that agents are wired. */
 function tellUnused(io: Io, { recallPrompts, consume }: InitOptions): void {
   const name = recallPrompts ? '--recall-prompts' : '--consume'
   if (recallPrompts || consume)
@@ -97,7 +97,7 @@ async function chooseTargets(io: Io, options: InitOptions): Promise<Target[]> {
   return answer === '' || isYes(answer) ? present : namedTargets(io, answer)
 }
 
-/** Files of the names that we need which somebody else wrote, and the person lets us replace. */
+/** Files whose names we need, which somebody else wrote, and which the person lets us replace. */
 async function givenUp(io: Io, name: string, edits: readonly FileEdit[]): Promise<string[]> {
   const paths: string[] = []
   for (const { path, replaceable } of install(name, edits, { state: stateFolder(io), dryRun: true })) {
@@ -110,7 +110,9 @@ async function givenUp(io: Io, name: string, edits: readonly FileEdit[]): Promis
   return paths
 }
 
-/** The root of the memory. One for hosts belongs to the user, not to the folder where the command happens to run. */
+/**
+ * The root of the memory. A memory for hosts belongs to the user, not to the folder where the command happens to run.
+ */
 function rootFor(io: Io, options: InitOptions, chosen: readonly Target[]): string {
   if (chosen.length === 0 || options.root || io.env.RECALL_ROOT) return findRoot(io, options)
   // In the user layout, everything lies in the host's own folder.
@@ -158,7 +160,7 @@ function createFile(path: string, content: string): boolean {
   }
 }
 
-/** The layout that was asked for, else that of the existing memory, else the user's choice. */
+/** The layout that was asked for, otherwise that of the existing memory, otherwise the user's choice. */
 async function chooseLayout(
   io: Io,
   root: string,
@@ -172,7 +174,7 @@ async function chooseLayout(
   )
   if (!isNew || json || yes || chosen.length > 0) return detected
   const answer = await io.ask(
-    'One memory for an entity (everything below memory/), or for a user (window and archives beside it)? [entity] ',
+    'One memory for an entity (everything below memory/), or for a user (window and archives next to it)? [entity] ',
   )
   if (answer === null || answer.trim() === '') return detected
   if (answer.trim() === 'user' || answer.trim() === 'entity')
@@ -199,7 +201,7 @@ function summary(
     ...hosts.flatMap((host) => describeHost(host, isDry)),
     '',
     ...(isDry ? ['Nothing was changed: this was a dry run.'] : hosts.length > 0 ? wired(hosts) : unwired),
-    // Without a root it would wire the usual memory in, and not this one.
+    // Without a root that command would wire in the usual memory instead of this one.
     ...(isFound && !isDry && hosts.length === 0 ? [wiringLater] : []),
     ...(isDry ? [] : elsewhere),
   ]
@@ -219,7 +221,7 @@ const wired = (hosts: readonly WiredHost[]): string[] => [
   '',
   'Next:  recall import                 bring in the sessions that you already had',
   '       recall search <words>         find anything in them',
-  '       recall uninit                 take all of this out again',
+  '       recall uninit                 remove all of this again',
 ]
 
 function describeHost({ title, files, notes }: WiredHost, isDry: boolean): string[] {

@@ -42,7 +42,7 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
   })
 }
 
-/** The embedder of a memory that has vectors. Without it, which is reported, the agent still has its memory by words. */
+/** The embedder of a memory that has vectors. If it fails, which is reported, the agent can still search by words. */
 async function embedderFor(io: Io, root: string): Promise<Embedder | undefined> {
   try {
     const embedder = await embedderOf(io, root)
@@ -50,18 +50,18 @@ async function embedderFor(io: Io, root: string): Promise<Embedder | undefined> 
     const kept = Object.values(layouts).map((layout) => keptModel({ root, layout }))
     if (kept.some((each) => each !== null && areOf(each, embedder))) {
       const { cachedEmbedder } = await import('@recall/embeddings')
-      // A question is asked of several scopes.
+      // The same question goes to several scopes.
       return cachedEmbedder(embedder, { max: 100 })
     }
     await embedder.close?.()
-    throw new UsageError(`its vectors are not of ${embedder.model}; recall reindex --model makes them anew`)
+    throw new UsageError(`its vectors are not of ${embedder.model}; recall reindex --model makes them again`)
   } catch (error) {
     io.err(`recall: memory is searched by words alone: ${(error as Error).message}\n`)
     return undefined
   }
 }
 
-/** While the model cannot be reached, a search is by words, and says so as the mode of what it finds. */
+/** While the model cannot be reached, a search uses words alone, and the mode of its results says so. */
 function evenWithoutModel(io: Io, memory: MemoryManager, store: FileStore): MemoryManager {
   const byWords = createMemoryManager({ stores: store, clock: io.now })
   return {
@@ -71,7 +71,7 @@ function evenWithoutModel(io: Io, memory: MemoryManager, store: FileStore): Memo
         return await memory.search<T>(...asked)
       } catch (error) {
         if (!isMemoryError(error)) throw error
-        // Fails as well where the model is not to blame.
+        // This fails as well if the model is not to blame.
         const found = await byWords.search<T>(...asked)
         io.err(`recall: searched by words alone: ${error.message}\n`)
         return found
@@ -80,16 +80,13 @@ function evenWithoutModel(io: Io, memory: MemoryManager, store: FileStore): Memo
   }
 }
 
-/**
- * The hub that the environment names. If its settings are wrong, that is reported, and the agent still has its own
- * memory.
- */
+/** The hub that the environment names. Wrong settings are reported, and the agent still has its own memory. */
 function connectedHub(io: Io): HubClient | undefined {
   const { RECALL_API_URL: url, RECALL_API_KEY: apiKey } = io.env
   if (!url && !apiKey) return undefined
   try {
     if (url && !URL.canParse(url))
-      throw new UsageError('RECALL_API_URL is no address like https://hub.example.org')
+      throw new UsageError('RECALL_API_URL is not an address like https://hub.example.org')
     const access = findHubAccess(io, {})
     return connectHub({ url: access.url, apiKey: access.apiKey })
   } catch (error) {

@@ -43,21 +43,23 @@ export async function reindex(
 
 type Embedded = Coverage & { refused?: RefusedPassages }
 
-/** Says which files the index knows nothing of, and why: it would pass for complete. */
+/** Says which files are missing from the index, and why: it would otherwise pass for complete. */
 function tellUnread(io: Io, { index }: FileStore): void {
   for (const { problem } of index.asIs().unread()) io.err(`recall: not indexed: ${problem}\n`)
 }
 
-/** The next command would make it again, each time. */
+/** The next command would have to build the index again, each time. */
 function requireKept({ index, root, layout }: FileStore, documents: number): void {
   if (index.isKept()) return
   throw new MemoryError(
-    `${count(documents, 'entry', 'entries')} indexed in memory alone, and nothing of it is kept: mend first what keeps ${join(root, layout.internal)} from being written`,
+    `${count(documents, 'entry', 'entries')} indexed in memory alone, and none of it is kept: first mend what keeps ${join(root, layout.internal)} from being written`,
     MemoryErrorCode.WRITE_FAILED,
   )
 }
 
-/** Embeds every passage; discards vectors of another model first, which took long to make, once this one answers. */
+/**
+ * Embeds every passage. Vectors of another model, which took long to make, are discarded only once this one answers.
+ */
 async function embedAll(io: Io, store: FileStore, embedder: Embedder): Promise<Embedded | undefined> {
   const { vectors } = store
   if (!vectors) return undefined

@@ -25,7 +25,7 @@ import { type Progress, withProgress } from '../terminal/progress.ts'
 
 const stagingMark = '.restoring-'
 
-/** Puts a saved memory back where none is. */
+/** Restores a saved memory where there is none. */
 export async function restore(
   io: Io,
   file: string,
@@ -37,9 +37,9 @@ export async function restore(
       `${source} does not exist: name what 'recall backup' wrote`,
       MemoryErrorCode.NOT_FOUND,
     )
-  // A pipe may never end, and while it is waited for no signal ends this process.
+  // A pipe may never end, and no signal ends this process while it waits for one.
   if (!statSync(source).isFile()) {
-    throw new MemoryError(`${source} is no file: a backup is one`, MemoryErrorCode.INVALID_INPUT)
+    throw new MemoryError(`${source} is not a file: a backup is one`, MemoryErrorCode.INVALID_INPUT)
   }
   const root = findRoot(io, options)
   if (!isFree(join(root, 'memory'))) throw occupied(root)
@@ -56,8 +56,8 @@ export async function restore(
 }
 
 /**
- * Unpacks a backup beside the root and renames it at the end, so that a failed restore leaves nothing half-done. In a
- * root that exists it does so inside, because that may be a disk of its own.
+ * Unpacks a backup next to the root and renames it at the end, so that a failed restore leaves nothing half-done. If
+ * the root exists it unpacks inside, because the root may be a disk of its own.
  */
 async function putBack(io: Io, source: string, root: string, { layout }: RootOptions): Promise<void> {
   createFolder(dirname(root))
@@ -73,7 +73,7 @@ async function putBack(io: Io, source: string, root: string, { layout }: RootOpt
       const problem = link === undefined ? whyNoMemory(staging) : `${link} is a link`
       if (problem)
         throw new MemoryError(
-          `${source} is no backup of a memory, nothing was restored: ${problem}`,
+          `${source} is not a backup of a memory, nothing was restored: ${problem}`,
           MemoryErrorCode.INVALID_INPUT,
         )
       requireSamePlaces(staging, { source, root, layout })
@@ -86,9 +86,9 @@ async function putBack(io: Io, source: string, root: string, { layout }: RootOpt
 }
 
 /**
- * Unpacks an archive; returns the paths of its links, which are left out, as is what no backup holds: an index, locks,
- * a journal. The archive may have come from anybody: nobody but its owner may write what is unpacked, and it runs as
- * nobody else.
+ * Unpacks an archive; returns the paths of its links, which are left out, as is everything that a backup never holds:
+ * an index, locks, a journal. The archive may have come from anybody: only its owner may write to the unpacked files,
+ * and none of them runs as another user.
  */
 function unpack(source: string, folder: string): string[] {
   const links: string[] = []
@@ -113,7 +113,7 @@ function unpack(source: string, folder: string): string[] {
       )
     }
     throw new MemoryError(
-      `${source} is no whole backup, nothing was restored: ${message}`,
+      `${source} is not a complete backup, nothing was restored: ${message}`,
       MemoryErrorCode.CORRUPTION,
       { cause },
     )
@@ -122,8 +122,8 @@ function unpack(source: string, folder: string): string[] {
 }
 
 /**
- * Why a folder is not what a backup holds; `undefined` when it is. Other files may not come along: the root may be a
- * folder whose settings and start files others obey.
+ * Why a folder does not look like an unpacked backup; `undefined` if it does. Other files must not come along: the root
+ * may be a folder whose settings and start-up files other programs obey.
  */
 function whyNoMemory(folder: string): string | undefined {
   const isMemory = statSync(join(folder, layouts.entity.memory), { throwIfNoEntry: false })?.isDirectory()
@@ -133,7 +133,7 @@ function whyNoMemory(folder: string): string | undefined {
       ({ memory, window, archiveIndex, archives }) => [memory, window, archiveIndex, archives],
     )
     const other = firstOutside(folder, '', [layoutFile, ...parts])
-    return other === undefined ? undefined : `${other} is no part of one`
+    return other === undefined ? undefined : `${other} does not belong to one`
   } catch (error) {
     if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
     return error.message.replace(`${folder}${sep}`, '')
@@ -141,10 +141,10 @@ function whyNoMemory(folder: string): string | undefined {
 }
 
 /**
- * Refuses before anything is in the root: afterwards that would be taken. A root may have a file of its own that says
- * where things lie.
+ * Refuses before anything is put into the root: afterwards the root would count as taken. A root may have its own file
+ * that says where things lie.
  *
- * @throws MemoryError CONFLICT when it names other places than those of the backup, which nobody would look at
+ * @throws MemoryError CONFLICT when that file names other places than the backup, which nobody would look at
  */
 function requireSamePlaces(
   staging: string,
@@ -161,19 +161,19 @@ function requireSamePlaces(
   if (isMoved) throw notAsSaved(own)
 }
 
-/** @throws UsageError when there is none, or another one than that of `--layout`; it calls the folder as people do */
+/** @throws UsageError when there is none, or another one than `--layout`; the message names the folder as people do */
 function layoutIn(folder: string, shownAs: string, layout: RootOptions['layout']): Layout {
   try {
     return layoutOf(defaultFileSystem, folder, layout)
   } catch (error) {
     if (!isMemoryError(error) && !(error instanceof UsageError)) throw error
-    // A backup is not made anew with another layout: a file in the root that names one is refused as well.
+    // A restore cannot change a backup's layout, so a file in the root that names another one is refused as well.
     const problem = error.message.replace(folder, shownAs).replace(/ \(in a program: layout\).*$/, '')
     throw new UsageError(`nothing was restored: ${problem}`, { cause: error })
   }
 }
 
-/** The first path in a folder that is neither one of the parts nor in one, nor above one. */
+/** The first path in a folder that is not one of the parts, nor inside one, nor above one. */
 function firstOutside(folder: string, below: string, parts: readonly string[]): string | undefined {
   for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`
@@ -203,10 +203,10 @@ const occupied = (root: string): MemoryError =>
     MemoryErrorCode.CONFLICT,
   )
 
-/** A disk takes many files that wait for it together in little more time than one. */
+/** A disk flushes many waiting files together in little more time than one. */
 const syncsAtOnce = 16
 
-/** Waits until everything below a folder is on the disk. */
+/** Waits until everything below a folder is on disk. */
 async function makeAllDurable(folder: string, onProgress: Progress['update']): Promise<void> {
   const paths = [
     folder,
@@ -218,7 +218,7 @@ async function makeAllDurable(folder: string, onProgress: Progress['update']): P
       onProgress({ done, total: paths.length })
       const isWindows = process.platform === 'win32'
       if (isWindows && !lstatSync(path).isFile()) continue
-      // Elsewhere one need not be allowed to write to a file to wait for it.
+      // On other systems, waiting for a file needs no permission to write to it.
       const handle = await open(path, isWindows ? 'r+' : 'r')
       await handle.sync().finally(() => handle.close())
     }
@@ -227,8 +227,8 @@ async function makeAllDurable(folder: string, onProgress: Progress['update']): P
 }
 
 /**
- * Moves the staging folder to the root: by one rename if the root does not exist. Otherwise `memory` goes last,
- * because it marks a memory: if a restore stops before that, the next one accepts what it has moved and continues.
+ * Moves the staging folder to the root: by one rename if the root does not exist. Otherwise `memory` goes last, because
+ * it marks a memory: if a restore stops before that, the next one accepts what was moved and continues.
  *
  * @throws MemoryError CONFLICT when the root holds something else under a name of the backup, or another restore was
  * faster
@@ -236,7 +236,7 @@ async function makeAllDurable(folder: string, onProgress: Progress['update']): P
 function moveIn(staging: string, root: string): void {
   const move = (from: string, to: string): void => {
     try {
-      // Only an empty folder may be there, and Windows puts a folder in the place of none.
+      // Only an empty folder may be there, and Windows does not rename a folder onto an existing one.
       if (existsSync(to)) rmdirSync(to)
       renamePatiently(from, to)
     } catch (error) {

@@ -11,7 +11,7 @@ import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
 
 /**
- * Looks for stored secrets and, with `--yes`, replaces them; in files that no search reads it only names them. Exit
+ * Looks for stored secrets and, with `--yes`, replaces them; in files that no search reads it only reports them. Exit
  * code 1 when some remain, or a file could not be read.
  */
 export async function scrub(
@@ -34,7 +34,7 @@ export async function scrub(
     } else {
       const named = secret.map(({ path, counts }) => `${path}: ${formatCounts(counts)}`)
       const asTheyAre = [
-        ...unread.map(({ path, problem }) => `${path}: not looked at: ${problem}`),
+        ...unread.map(({ path, problem }) => `${path}: not examined: ${problem}`),
         ...beside.map(
           ({ path, counts }) => `${path}: ${formatCounts(counts)}, in a file that no search reads`,
         ),
@@ -51,14 +51,14 @@ export async function scrub(
   })
 }
 
-/** A file may be named after what stands in it. */
+/** A file's name may repeat a secret of its text. */
 function withCleanName<File extends { path: string; problem?: string }>(file: File): File {
   const clean = (text: string): string => redactText(text).text
   const { path, problem } = file
   return { ...file, path: clean(path), ...(problem === undefined ? {} : { problem: clean(problem) }) }
 }
 
-/** Looks for secrets once in texts that are the same, such as those of copies. */
+/** Looks for secrets only once in identical texts, such as those of copies. */
 function onceForEachText(redact: typeof redactText): typeof redactText {
   const clean = new Set<string>()
   return (text) => {

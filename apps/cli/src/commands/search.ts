@@ -42,15 +42,15 @@ interface Answer extends Hits {
   left: number
 }
 
-/** What is shown of an answer. */
+/** The displayed part of an answer. */
 interface Shown {
   results: Result[]
-  /** Whether some were cut off. */
+  /** Whether some results were cut off. */
   more: boolean
   tookMs: number
 }
 
-/** Finds matches and shows the lines of each. Exit code 1 when there is none. */
+/** Finds matches and shows the lines of each. Exit code 1 when there are none. */
 export async function search(io: Io, query: string, options: SearchCommandOptions): Promise<number> {
   refuseMisuse(query, options)
   const started = process.hrtime.bigint()
@@ -65,7 +65,7 @@ export async function search(io: Io, query: string, options: SearchCommandOption
     redaction.tell()
     if (results.length === 0 && store.index.mayLag())
       io.err(
-        "recall: what was edited within the last minute may not be in the index yet: 'recall reindex' looks at every file\n",
+        "recall: edits of the last minute may not be in the index yet: 'recall reindex' looks at every file\n",
       )
     return results.length > 0 ? exitCodes.fine : exitCodes.no
   })
@@ -83,7 +83,7 @@ async function embedderFor(io: Io, options: SearchCommandOptions): Promise<Embed
   return (await import('../memory/embedder.ts')).embedderOf(io, findRoot(io, options))
 }
 
-/** @throws MemoryError of a model that does not answer, and how to search without it */
+/** @throws MemoryError of a model that does not answer, with how to search without it */
 function withRemedy(error: unknown): never {
   if (!isMemoryError(error)) throw error
   throw new MemoryError(`${error.message} (--lexical searches by words alone)`, error.code, { cause: error })
@@ -99,7 +99,7 @@ async function find(
   const embedding = embedder && (await embedQuery(embedder, query).catch(withRemedy))
   // Embed recent writes first, so that they are found by meaning, too.
   const left = embedding ? await store.embedRecent(now) : 0
-  // A session repeats in its summary what was said: such places are left out again.
+  // A session's summary repeats what was said: such places are dropped again.
   const wanted = ranked ? 2 * limit : limit
   const question: LocateQuery = {
     ...(embedding ? { embedding } : {}),
@@ -125,7 +125,7 @@ async function find(
   }
 }
 
-/** The places that are shown, without the secrets in them. */
+/** The displayed places, without the secrets in them. */
 function resultsOf(
   store: FileStore,
   query: string,
@@ -155,7 +155,7 @@ function resultsOf(
 }
 
 const longestTitle = 100
-/** Longer than any passage. The line of a pasted file may be megabytes long. */
+/** Longer than any passage. A line of a pasted file may have megabytes. */
 const longestLine = 2000
 
 const withShortLines = (text: string, terms: ReadonlySet<string>): string =>
@@ -164,7 +164,7 @@ const withShortLines = (text: string, terms: ReadonlySet<string>): string =>
     .map((line) => excerptOf(line, terms, longestLine))
     .join('\n')
 
-/** Returns what reads the lines of a file, once; none when it is gone. */
+/** Returns a function that reads the lines of a file, once; none when the file is gone. */
 function linesIn(root: string): (path: string) => readonly string[] {
   const known = new Map<string, readonly string[]>()
   return (path) => {

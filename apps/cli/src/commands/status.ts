@@ -32,7 +32,7 @@ export async function status(
     ? (await import('../deferred/settings.ts')).readSettings(root, layout)
     : { config: defaultConfig }
   const seen = await readOrTellWhyNot(root, layout, settings)
-  // Usually the state of the index is known without opening it, which would cost more than all the rest.
+  // Usually the state of the index is known without opening it, which would cost more than everything else.
   const index = seen.index ?? (await (await import('../deferred/index-facts.ts')).indexFacts(io, where))
   const { redact, tell } = createRedaction(io)
   const recent = seen.recent.map((session) => ({
@@ -112,13 +112,13 @@ function recentLine(io: Io, session: MemoryStatus['recent'][number]): string {
 const remedy = (io: Io, root: string): string =>
   isAway(io, root) ? remedyWhereAway : "'recall init' creates what is missing"
 
-/** Whoever lowers the limit finds more in the window than it says, until the next session enters. */
+/** After the limit was lowered, the window holds more than it until the next session enters. */
 const fill = ({ entries, max }: MemoryStatus['ephemeral']): string =>
   entries > max
     ? `${entries} sessions, ${max} from the next one on`
     : `${entries} of ${count(max, 'session')}`
 
-/** Columns that number, date and length of a session take. */
+/** Columns taken by number, date and length of a session. */
 const besideTitle = 48
 const shortestTitle = 24
 

@@ -23,10 +23,10 @@ export interface UninitOptions {
 export async function uninit(io: Io, options: UninitOptions): Promise<number> {
   const state = stateFolder(io)
   const isDry = options.dryRun ?? false
-  // Refuses damaged ones before anything is taken out.
+  // Refuses damaged ones before anything is removed.
   wholeReceipts(state)
   const named = options.target === undefined ? undefined : namedTargets(io, options.target)
-  // Without the folder nothing was wired in, and the lock would make it.
+  // Without the folder nothing was wired in, and taking the lock would create it.
   const isUnwired = !existsSync(state)
   if (options.purge && !options.yes && !isDry && !isUnwired && !(await isPurgeAgreed(io))) {
     io.err('recall: nothing was changed; add --yes to delete the memory without being asked\n')
@@ -57,13 +57,13 @@ interface Host {
 
 interface Taken extends ReturnType<typeof removeCreated> {
   hosts: Host[]
-  /** The hosts that still have the memory. */
+  /** The hosts into which the memory is still wired. */
   wired: string[]
 }
 
 const isRefused = ({ files }: Host): boolean => files.some(({ status }) => status === 'refused')
 
-/** Takes the wiring out of hosts and, with that of the last one, what `init` created. */
+/** Removes the wiring from hosts and, with the last one, what `init` created. */
 function takeBack(
   io: Io,
   state: string,

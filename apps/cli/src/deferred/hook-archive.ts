@@ -22,16 +22,16 @@ import { withStore } from '../memory/with-store.ts'
 import type { Io } from '../terminal/io.ts'
 
 export interface DrainOptions {
-  /** Id of the session whose start this is for. Other sessions whose end was never reported are archived, too. */
+  /** Id of the session whose start triggers this. Other sessions whose end was never reported are archived, too. */
   own?: string
-  /** Milliseconds that somebody waits. Slow work, such as summaries by a model, is left to a detached process. */
+  /** Milliseconds that the caller waits. Slow work, such as summaries by a model, is left to a detached process. */
   budgetMs?: number
 }
 
 /**
- * Archives all pending sessions. One process at a time does so. Another one may leave early, because the first one
- * checks for pending sessions again after it releases the lock; open ones that it does not look for wait for the next
- * start.
+ * Archives all pending sessions. Only one process at a time does so. Another one may leave early, because the first one
+ * checks for pending sessions again after it releases the lock; open sessions, which that check ignores, wait for the
+ * next start.
  */
 export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = {}): Promise<void> {
   const { own, budgetMs } = options
@@ -48,7 +48,7 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
       await wait(20)
       continue
     }
-    // Asked for where a session waits, and once: it says what is wrong with it.
+    // Opened only if a session waits, and once: it reports what is wrong with its settings.
     asked ??= { model: languageModel(io) }
     const { model } = asked
     // Sessions that were summarised without the configured model stay pending, for the detached process.
@@ -80,14 +80,14 @@ interface ArchiveRun {
   /** When to leave the rest to another process, on the clock of `performance`. */
   until: number
   lm: LmProvider | undefined
-  /** Whether all of it is to be done again, with the model. */
+  /** Whether everything must be done again later, with the model. */
   isProvisional: boolean
   lock: LockFile
 }
 
 /**
- * @returns the sessions that are not to be tried again in this run: those that could not be archived, as the cause will
- * hardly be gone within a second, and open ones, which may be in progress and go on growing
+ * @returns the sessions that should not be tried again in this run: those that could not be archived, as the cause will
+ * hardly be gone within a second, and open ones, which may be in progress and keep growing
  */
 async function archiveAll(
   io: Io,
@@ -120,7 +120,7 @@ function unlessOutOfTime(error: unknown): null {
   throw error
 }
 
-/** Sessions that were never archived come first, those of the oldest events before the others. */
+/** Sessions that were never archived come first, then by the time of their last event, oldest first. */
 const newFirst = (a: HostSession, b: HostSession): number =>
   Number(a.done !== undefined) - Number(b.done !== undefined) || a.at - b.at
 
@@ -135,7 +135,7 @@ function settle(
     const { summaries = [], problem: _, ...rest } = current
     const left = summaries.filter(({ id }) => !stored.some((each) => each.id === id))
     const isSameEvent = current.state === session.state && current.at === session.at
-    // A checkpoint of which something is left is tried again: an open session would be archived as one that has ended.
+    // A checkpoint with something left is tried again: an open session would be archived as one that has ended.
     const isSaved = isSameEvent && current.state === 'checkpoint' && !problem && left.length === 0
     saveSession(place, {
       ...rest,
@@ -149,13 +149,13 @@ function settle(
 }
 
 /**
- * Hosts may write the end of a transcript after they report the event: wait until the file is quiet, for a limited
- * time.
+ * Hosts may write the end of a transcript after they report the event: wait, for a limited time, until the file is
+ * quiet.
  */
 const quietMs = 400
 const mostWaitMs = 5000
 
-/** Waits until a transcript has stopped growing; only once for a database, in which other sessions may go on. */
+/** Waits until a transcript has stopped growing; only once for a database, where other sessions may go on. */
 function createQuietWait({ pause = wait }: Io): (transcript: string) => Promise<void> {
   const awaited = new Set<string>()
   return async (transcript) => {
@@ -220,7 +220,7 @@ function areTold(notes: string, told: string): boolean {
   return left.length === 0
 }
 
-/** Lines without the blank ones and the separators, which do not stand between all notes. */
+/** Lines without blank ones and separators, which not all notes have between them. */
 const linesIn = (text: string): string[] =>
   text
     .split('\n')

@@ -21,10 +21,10 @@ import { withMemory } from '../memory/with-memory.ts'
 import { clip } from '../terminal/clip.ts'
 import type { Io } from '../terminal/io.ts'
 
-/** The host waits five seconds. A late answer is of no use. */
+/** The host waits five seconds. A later answer is useless. */
 const budgetMs = 4000
 const shortestPrompt = 12
-/** Words that steer an agent. A prompt of nothing else has no subject, and words alone would find its like anywhere. */
+/** Words that steer an agent. A prompt of nothing else has no subject, and would match its like anywhere. */
 const steering = new Set(
   queryTerms(
     `again agree ahead all alright also answer another best better carry change check clean clear come commit complete
@@ -36,11 +36,11 @@ const steering = new Set(
     aren couldn d didn doesn don hasn haven isn ll m re s shouldn t ve wasn won wouldn`,
   ),
 )
-/** Below these, an answer that nobody asked for would be noise: the confidence of the search, the score of a match. */
+/** Below these, an unrequested answer would be noise: the confidence of the search, the score of a match. */
 const leastConfidence = 0.25
 const leastScore = 0.05
 const most = 3
-/** Characters of a match; its neighbours are told as well, as a question often matches, but not its answer. */
+/** Characters of a match. Its neighbours are told as well: often the question matches, but not its answer. */
 const passageLength = 800
 /** Characters reserved for the fence around a recalled text. */
 const overhead = 400
@@ -50,8 +50,8 @@ export async function recallPrompt(io: Io, place: MemoryPlace, input: HookInput)
   const { prompt = '' } = input
   const isOwn = isStillTold(place, input)
   const text = hasSubject(prompt) ? await inTime(find(io, place, input.host, prompt, isOwn)) : ''
-  // Fencing escapes marks inside the text, which makes it longer. A truncated block would later be taken for speech,
-  // so nothing is printed.
+  // Fencing escapes marks inside the text, which makes it longer. A truncated block would later be taken for speech, so
+  // nothing is printed.
   if (text !== '' && contextLength(input.host, text) <= contextLimits[input.host])
     io.out(contextOutput(input, text))
 }
@@ -108,8 +108,8 @@ async function placesOf(
 }
 
 /**
- * Tells which archives are of the session itself, which a resumed one has in its context. While it has a checkpoint
- * none are: the host compacted it, and what was said before is found here only.
+ * Tells which archives belong to the session itself, whose content a resumed session has in its context. While it has a
+ * checkpoint none do: the host compacted it, and what was said before is found only here.
  */
 function isStillTold(place: MemoryPlace, { sessionId }: HookInput): (key: string) => boolean {
   if (readSession(place, sessionId)?.saved !== 'session') return () => false
@@ -119,7 +119,8 @@ function isStillTold(place: MemoryPlace, { sessionId }: HookInput): (key: string
 
 function describe({ match, passage }: FoundPassage<unknown>, terms: ReadonlySet<string>): string {
   const { key, value, metadata } = match
-  // A person may have typed a secret into a file; replaced before a cut could leave half of it, which nothing recognises.
+  // A person may have typed a secret into a file; it is replaced before a cut could leave half of it, which nothing
+  // recognises.
   const redact = redactPartsOf({ value: value as JsonValue, type: metadata.type })
   const text = redact(passage?.text ?? (typeof value === 'string' ? value : JSON.stringify(value)))
   const beside = (passage?.neighbours ?? []).map((each) => clip(redact(each), besideLength))

@@ -14,7 +14,7 @@ import { compactionKey, compactionType } from '../memory/session-keys.ts'
 import { type HostSession, stampOf } from './host-sessions.ts'
 import type { Revision } from './session-revisions.ts'
 
-/** What came of archiving a session of a host. */
+/** The outcome of archiving a host's session. */
 export interface ArchivedHostSession extends Pick<HostSession, 'saved' | 'problem' | 'revision'> {
   /** Stamp of the transcript before it was read; `null` without one. */
   seen: string | null
@@ -28,9 +28,9 @@ interface Archiving {
 }
 
 /**
- * Stores what a session has to archive. What keeps it from that, if anything, is told as its problem.
+ * Stores what a session has to archive. If something prevents that, it becomes the session's problem.
  *
- * @param known what the session is at, where its transcript is a database that others share
+ * @param known the state of the session, if its transcript is in a shared database
  * @param until when to give up, on the clock of `performance`
  * @throws OutOfTime then
  */
@@ -54,7 +54,7 @@ export async function archiveHostSession(
   return outcome
 }
 
-/** @returns the form in which the session is archived by now */
+/** @returns the form in which the session is archived now */
 async function archiveNews(
   memory: MemoryManager,
   store: FileStore,
@@ -94,7 +94,7 @@ const ofMemory: ReadonlySet<MemoryErrorCode> = new Set([
   MemoryErrorCode.QUOTA_EXCEEDED,
 ])
 
-/** Archives the transcript of a session, and those of its helpers. */
+/** Archives the transcripts of a session and of its helpers. */
 async function archiveTranscripts(
   memory: MemoryManager,
   store: FileStore,
@@ -111,7 +111,7 @@ async function archiveTranscripts(
       await archiver(helper)
     } catch (error) {
       if (!isMemoryError(error)) throw error
-      // A helper may have been forgotten without its session, and none may keep the others out.
+      // A helper may have been forgotten without its session, and must not keep the others out.
       if (error.details?.forgotten !== true) problem ??= error
     }
   }
@@ -119,8 +119,8 @@ async function archiveTranscripts(
 }
 
 /**
- * Stores the summaries that the host wrote when it compacted the session, each as a memory of its own; of a session
- * that a person had forgotten, none.
+ * Stores the summaries that the host wrote when it compacted the session, each as a separate memory; none if a person
+ * forgot the session.
  */
 async function rememberSummaries(
   memory: MemoryManager,

@@ -25,7 +25,7 @@ export const givenUpSessions = (place: MemoryPlace): GivenUpSession[] =>
     .map((session) => ({ ...session, seen: stampOf(session.transcript) }))
 
 /**
- * Notes that sessions are archived that were given up before.
+ * Marks sessions as archived that were given up before.
  *
  * @param archived what a person archived since these were read
  */
@@ -49,7 +49,7 @@ export function forgetGivenUp(place: MemoryPlace, sessions: readonly HostSession
   for (const { sessionId } of sessions) whileGivenUp(place, sessionId, () => forgetSession(place, sessionId))
 }
 
-/** A hook may have noted something meanwhile. */
+/** Reads the session again: a hook may have noted something meanwhile. */
 function whileGivenUp(place: MemoryPlace, sessionId: string, change: (current: HostSession) => void): void {
   withNotesLocked(place, () => {
     const current = readSession(place, sessionId)
@@ -58,8 +58,8 @@ function whileGivenUp(place: MemoryPlace, sessionId: string, change: (current: H
 }
 
 /**
- * Whether nothing is left to archive of a session. A transcript that cannot be read is not gone, nor is one whose folder
- * is away, as its disk may just not be mounted.
+ * Whether nothing is left to archive of a session. A transcript that cannot be read is not gone, nor is one whose
+ * folder is missing, as its disk may just not be mounted.
  */
 export async function isGone({ transcript, summaries = [] }: HostSession): Promise<boolean> {
   if (summaries.length > 0) return false
@@ -69,11 +69,11 @@ export async function isGone({ transcript, summaries = [] }: HostSession): Promi
     const stats = await stat(file)
     if (address === null || !stats.isFile()) return false
   } catch (error) {
-    // Node finds nothing under a name that is not UTF-8, which it reads with U+FFFD in it.
+    // Node reads a name that is not UTF-8 with U+FFFD in it, and finds no file by that name.
     const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT' && !file.includes('\ufffd')
     return isAbsent && existsSync(dirname(file))
   }
-  // Of a database that cannot be read only the file is listed.
+  // For a database that cannot be read, only the file is listed.
   const listed = await listImportable(file)
   return !listed.includes(file) && !listed.includes(transcript)
 }

@@ -1,6 +1,6 @@
 import type { HookEvent } from '@recall/agents'
 
-/** Each of them once: the types of the hosts are known without loading what wires them. */
+/** A record, so that each occurs once: the hosts' types are known without loading the code that wires them. */
 const events: Record<HookEvent | 'drain', true> = {
   'session-start': true,
   'turn-start': true,
@@ -12,5 +12,5 @@ const events: Record<HookEvent | 'drain', true> = {
   drain: true,
 }
 
-/** What agents call `recall hook` for, and `drain`, with which the hooks start a process that archives. */
+/** The events for which agents call `recall hook`, and `drain`, with which the hooks start a process that archives. */
 export const hookEvents: readonly string[] = Object.keys(events)

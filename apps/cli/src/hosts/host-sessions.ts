@@ -5,7 +5,7 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type Layout, writeInternal } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 
-/** A host's session, from its first event until it is archived for good. Each has a small file of its own. */
+/** A host's session, from its first event until it is archived for good. Each has a small file. */
 export interface HostSession {
   sessionId: string
   host: string
@@ -18,9 +18,9 @@ export interface HostSession {
    * - `ended`: to be archived
    */
   state: 'open' | 'checkpoint' | 'ended'
-  /** Stamp of the transcript when it was last archived, or found to be as it was then. */
+  /** Stamp of the transcript when it was last archived, or found to be unchanged. */
   done?: string
-  /** What the session itself was at then, where its transcript is a database that others share. */
+  /** The state of the session itself at that time, if its transcript is in a shared database. */
   revision?: string | undefined
   /** The form in which it was last archived; only a `session` is in the window. */
   saved?: 'checkpoint' | 'session'
@@ -39,7 +39,7 @@ export interface MemoryPlace {
 
 /** After this time the file of a session is deleted, unless something is left to archive. The archive stays. */
 const keepFor = 7 * 24 * 3600 * 1000
-/** Tries after which a transcript is given up. */
+/** Number of tries after which a transcript is given up. */
 const mostTries = 5
 
 const folderIn = ({ layout }: MemoryPlace): string => `${layout.internal}/sessions`
@@ -48,7 +48,7 @@ const nameOf = (sessionId: string): string => `${sha256(sessionId).slice(0, 24)}
 export const readSessions = (place: MemoryPlace): HostSession[] =>
   filesOf(place).flatMap((path) => parseSession(join(place.root, path)))
 
-/** Files of sessions that say nothing, relative to the root. */
+/** Session files without usable content, relative to the root. */
 export const damagedSessions = (place: MemoryPlace): string[] =>
   filesOf(place)
     .filter((path) => parseSession(join(place.root, path)).length === 0)
@@ -64,7 +64,7 @@ export function readSession(place: MemoryPlace, sessionId: string): HostSession 
   return parseSession(join(place.root, folderIn(place), nameOf(sessionId)))[0]
 }
 
-/** How long a session that is answered waits for a process that holds the memory's lock: it may be suspended. */
+/** How long a hook that must answer waits for a process that holds the memory's lock: that process may be suspended. */
 export const hurriedLockMs = 1000
 
 /** Writes the session durably. */
@@ -101,7 +101,7 @@ export const stampOf = (transcript: string): string | null => stateOf(transcript
 export function stateOf(transcript: string): { stamp: string; changedAt: number } | null {
   // The address of a session in a database is the path of the file, a mark and the session's id.
   const { file } = splitAddress(transcript) ?? {}
-  // What a database was told last may stand for days in its log alone.
+  // The latest writes to a database may stay in its log alone for days.
   const paths = file === undefined ? [transcript] : [file, `${file}-wal`]
   const [main, log] = paths.map(statsOf)
   if (!main) return null
@@ -122,7 +122,7 @@ function statsOf(path: string): Stats | null {
 
 /**
  * Whether a session has something to archive. An open session counts only when another one starts, and for the process
- * that goes on with what that start left.
+ * that continues the work of that start.
  *
  * @param own id of the session that is just starting
  */
@@ -149,7 +149,7 @@ function listFiles(folder: string): string[] {
   }
 }
 
-/** A damaged file only delays the archive: the doctor names it, and an import still finds the transcript. */
+/** A damaged file only delays the archive: the doctor reports it, and an import still finds the transcript. */
 function parseSession(path: string): HostSession[] {
   try {
     const value = JSON.parse(readFileSync(path, 'utf8')) as HostSession

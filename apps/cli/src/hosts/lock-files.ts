@@ -21,28 +21,28 @@ import {
 } from '@recall/core/process'
 import type { MemoryPlace } from './host-sessions.ts'
 
-/** An archiver that has begun no other session for so long hangs. */
+/** An archiver that has begun no other session for this long is stuck. */
 const longestSessionMs = 10 * 60_000
 /** Notes are written in milliseconds. */
 const longestNoteMs = 5000
 /** Settings of all hosts are written in a second. */
 const longestWiringMs = 60_000
-/** A key is replaced by two requests, which are sent again where their answers are lost. */
+/** A key is replaced by two requests, which are sent again if their answers are lost. */
 const longestRotationMs = 5 * 60_000
 /** Longest that a hook waits for other hooks: hosts give some only 1.5 seconds. */
 const mostWaitMs = 500
-/** Time that a process has to write its identity into the lock it has just created. */
+/** How long a process may take to write its identity into the lock it has just created. */
 const writingMs = 1000
 
 export interface LockFile {
-  /** Tells that the holder is still at work. */
+  /** Signals that the holder is still at work. */
   renew(): void
   release(): void
 }
 
 /**
- * Takes the lock that lets one process at a time archive sessions; `undefined` while another one holds it. It is to be
- * renewed before each session.
+ * Takes the lock that lets one process at a time archive sessions; `undefined` while another one holds it. Renew it
+ * before each session.
  */
 export const takeArchivingLock = ({ root, layout }: MemoryPlace): LockFile | undefined =>
   takeLockFile(join(root, layout.internal, 'archiving.lock'), longestSessionMs)
@@ -68,19 +68,19 @@ export function withNotesLocked(
 /**
  * Runs a section that deletes a memory while nobody archives: an archiver at work would bring it back.
  *
- * @throws MemoryError UNAVAILABLE when one goes on for too long
+ * @throws MemoryError UNAVAILABLE when an archiver takes too long
  */
 export function withNobodyArchiving<T>(place: MemoryPlace, section: () => T, waitMs = 30_000): T {
-  // Without this folder there is no note of a session, and nobody archives.
+  // Without this folder there are no notes of sessions, and nobody archives.
   if (!existsSync(join(place.root, place.layout.internal))) return section()
   const lock = takeWithin(waitMs, 50, () => takeArchivingLock(place))
   return whileHeld(lock, section, `a session is just being archived into ${place.root}`)
 }
 
 /**
- * Runs a section that changes settings of hosts, with the receipts of what was changed, while no other process does.
+ * Runs a section that changes settings of hosts, and the receipts of those changes, while no other process does.
  *
- * @throws MemoryError UNAVAILABLE when one goes on for too long
+ * @throws MemoryError UNAVAILABLE when another process takes too long
  */
 export function withReceiptsLocked<T>(state: string, section: () => T, waitMs = 30_000): T {
   const lock = takeWithin(waitMs, 10, () => takeLockFile(join(state, 'lock'), longestWiringMs))
@@ -88,10 +88,10 @@ export function withReceiptsLocked<T>(state: string, section: () => T, waitMs = 
 }
 
 /**
- * Runs a section that replaces the key in a file while no other process does: of two keys that a hub gives at once only
+ * Runs a section that replaces the key in a file while no other process does: if a hub issues two keys at once, only
  * the later one counts.
  *
- * @throws MemoryError UNAVAILABLE when one goes on for too long
+ * @throws MemoryError UNAVAILABLE when another process takes too long
  */
 export async function withKeyLocked<T>(
   keyFile: string,
@@ -157,7 +157,7 @@ function takeLockFile(path: string, staleMs: number): LockFile | undefined {
 /** Removes a lock with this text; one that another process has taken meanwhile stays. */
 export function takeAway(path: string, text: string): void {
   const aside = `${path}.${process.pid}`
-  // `renameSync` returns nothing; `null` says that there is no such lock any more.
+  // `renameSync` returns nothing; `null` means that the lock no longer exists.
   if (orAbsent(() => renameSync(path, aside)) === null) return
   if (readFileSync(aside, 'utf8') !== text) putBack(aside, path)
   rmSync(aside, { force: true })
@@ -167,7 +167,7 @@ function putBack(aside: string, path: string): void {
   try {
     linkSync(aside, path)
   } catch {
-    // A third process has it by now, or the disk knows no links.
+    // A third process has it by now, or the disk does not support links.
   }
 }
 
@@ -178,7 +178,10 @@ const notWritten = (folder: string, cause: unknown): MemoryError =>
     { cause, details: { path: folder } },
   )
 
-/** A person who deletes what is derived deletes the lock too. Work goes on: what two archive is archived once. */
+/**
+ * A person who deletes the derived files deletes the lock too. Work goes on: what two processes archive is archived
+ * once.
+ */
 const touch = (path: string): void => void orAbsent(() => utimesSync(path, new Date(), new Date()))
 
 interface FoundLock {

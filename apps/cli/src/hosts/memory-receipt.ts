@@ -9,7 +9,7 @@ import { type MemoryReceipt, readReceipts, receiptsPath } from '../memory/receip
 import { ownName, removeAbandoned } from '../memory/unfinished.ts'
 import { withNobodyArchiving } from './lock-files.ts'
 
-/** What creating a memory made. */
+/** What was created for a memory. */
 export interface CreatedMemory {
   created: { path: string; digest?: string }[]
   kept: string[]
@@ -17,7 +17,7 @@ export interface CreatedMemory {
   folders: string[]
 }
 
-/** @throws MemoryError CORRUPTION when they are damaged: nobody knows then what `uninit` may delete */
+/** @throws MemoryError CORRUPTION when they are damaged: it is then unknown what `uninit` may delete */
 export function wholeReceipts(state: string): MemoryReceipt[] {
   try {
     return readReceipts(state)
@@ -32,10 +32,10 @@ export function wholeReceipts(state: string): MemoryReceipt[] {
 }
 
 /**
- * Creates a memory for hosts, and records which files and folders are made, so that `uninit` can remove them. That is
- * done first: what a process makes that is killed meanwhile is known as well.
+ * Creates a memory for hosts, and records which files and folders are made, so that `uninit` can remove them. The
+ * record comes first, so that it also covers a process that is killed meanwhile.
  *
- * @param create makes it; with `isDry` only tells what it would make
+ * @param create makes it; with `isDry` only returns what it would make
  */
 export function createForHosts(
   state: string,
@@ -82,11 +82,11 @@ export interface MemoryLeft {
 
 /**
  * Removes what `init` created and nobody has written to since. With `purge` it also removes the memory itself:
- * archives, window, index and curated memory. One of which anything existed before stays as a whole: what was written
+ * archives, window, index and curated memory. A memory that partly existed before stays as a whole: what was written
  * since then is a part of it.
  *
  * @returns `left`, the memories that stay, `removed`, the roots that are gone or, in a dry run, would be, and `away`,
- * those where no memory was
+ * those where there was no memory
  */
 export function removeCreated(
   state: string,
@@ -116,7 +116,7 @@ export function removeCreated(
   }
 }
 
-/** Whether a memory holds what was there before it was wired in: neither created then nor in a folder that was. */
+/** Whether a memory holds anything from before it was wired in: neither created then nor in a folder that was. */
 function holdsOlder({ root, files, folders }: MemoryReceipt): boolean {
   const created = new Set(files.map(({ path }) => join(root, path)))
   return layoutsOf(defaultFileSystem, root).some(({ memory, archives, window, archiveIndex, internal }) => {
@@ -174,7 +174,7 @@ function keepReceipts(state: string, receipts: readonly MemoryReceipt[]): void {
   else rmSync(receiptsPath(state), { force: true })
 }
 
-/** Written beside its place and renamed, so that a crash leaves the old receipts or the new ones. */
+/** Written to a temporary file and renamed, so that a crash leaves the old receipts or the new ones. */
 function writeReceipts(state: string, receipts: readonly MemoryReceipt[]): void {
   const path = receiptsPath(state)
   removeAbandoned(path, '.unfinished-')

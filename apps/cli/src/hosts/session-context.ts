@@ -9,7 +9,7 @@ import type { MemoryPlace } from './host-sessions.ts'
 const separator = /^---[ \t]*$/m
 /** Characters reserved for the fence around the text. */
 const overhead = 400
-/** Less would tell nothing. */
+/** Less room than this is useless. */
 const leastRoom = 400
 
 export interface SessionContext {
@@ -40,7 +40,7 @@ export function sessionContext(
       return ''
     }
   }
-  // Redacted here as well: what replaces a secret is longer than most, and what is cut must fit afterwards.
+  // Redacted here as well: a replacement is longer than most secrets, and the cut text must fit afterwards.
   const curated = redactText(curatedText(read(place.layout.curated))).text
   const entries = read(place.layout.window)
     .split(separator)
@@ -48,7 +48,7 @@ export function sessionContext(
     .filter(Boolean)
   if (curated === '' && entries.length === 0) return nothingToTell
   const limit = contextLimits[host]
-  // Fencing escapes marks inside the text, and not every host counts characters: then less is told.
+  // Fencing escapes marks inside the text, and not every host counts characters: retry with less text.
   for (let room = limit - overhead; room >= leastRoom; room = Math.floor(room * 0.7)) {
     const context = contextWithin(room, curated, entries)
     if (contextLength(host, context.text) <= limit) return context
@@ -103,7 +103,7 @@ function clipped(text: string, room: number): string {
   if (text.length <= room) return text
   const most = Math.max(0, room - 60)
   const cut = beginningOf(text, most)
-  // At the end of a line, unless that would leave out most of a long one.
+  // Cut at the end of a line, unless that would drop most of a long one.
   const ends = [cut.lastIndexOf('\n'), cut.lastIndexOf(' ')]
   return `${cut.slice(
     0,

@@ -2,16 +2,16 @@ import { sessionRevisions, splitAddress } from '@recall/agents'
 import { isMemoryError } from '@recall/core'
 import { type HostSession, stampOf } from './host-sessions.ts'
 
-/** What a session in a database was at, when the whole of that had this stamp. */
+/** The state of a session in a database, when the whole database had this stamp. */
 export interface Revision {
   seen: string
   revision: string
 }
 
 /**
- * Tells of sessions in databases what each is at: the stamp of a database changes whenever any session in it goes on.
- * All sessions of a database are looked at with the first of them, as its owner may be writing, and then each look would
- * copy it anew.
+ * Returns a function that reads the state of a session in a database: the stamp of a database changes whenever any
+ * session in it goes on. All sessions of a database are read together with the first of them: its owner may be writing,
+ * and then each read would copy it again.
  */
 export function createRevisionReader(
   sessions: readonly HostSession[],
@@ -34,7 +34,7 @@ export function createRevisionReader(
   }
 }
 
-/** Archiving its sessions tells what is wrong with a database. */
+/** Archiving its sessions reports what is wrong with a database. */
 function noRevisions(error: unknown): Map<string, string> {
   if (!isMemoryError(error)) throw error
   return new Map()

@@ -3,20 +3,20 @@ import { compactionKey } from '../memory/session-keys.ts'
 import { type MemoryPlace, readSession, readSessions, saveSession } from './host-sessions.ts'
 import { withNotesLocked } from './lock-files.ts'
 
-/** What a host said when it compacted a session, and the episode that it becomes. */
+/** What a host wrote when it compacted a session, and the episode that this becomes. */
 export interface WaitingSummary {
   address: Address
   sessionId: string
   text: string
 }
 
-/** The summaries that stand in the notes of sessions until they are stored. */
+/** The summaries in the notes of sessions that are not stored yet. */
 export const waitingSummaries = (place: MemoryPlace): WaitingSummary[] =>
   readSessions(place).flatMap(({ sessionId, summaries = [] }) =>
     summaries.map(({ id, text }) => ({ address: addressOf(sessionId, id), sessionId, text })),
   )
 
-/** Takes summaries out of the notes of sessions; the sessions stay to be archived. */
+/** Removes summaries from the notes of sessions; the sessions remain to be archived. */
 export function dropSummaries(place: MemoryPlace, dropped: readonly WaitingSummary[]): void {
   const keys = new Set(dropped.map(({ address }) => address.key))
   for (const sessionId of new Set(dropped.map((each) => each.sessionId))) {

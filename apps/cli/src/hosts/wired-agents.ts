@@ -8,8 +8,8 @@ import type { Io } from '../terminal/io.ts'
 import { machineOf, wiringOf } from './wiring.ts'
 
 /**
- * Whether the agents that a memory is wired into can still reach it: where Node or this program was moved, or the host's
- * settings were replaced, sessions are kept no more, and nobody is told.
+ * Checks that the agents a memory is wired into can still reach it: if Node or this program was moved, or the host's
+ * settings were replaced, sessions are no longer kept, and nobody is told.
  */
 export function wiredAgents(io: Io, { root, layout }: FileStore): Finding[] {
   const check = 'agents'
@@ -39,7 +39,7 @@ export function wiredAgents(io: Io, { root, layout }: FileStore): Finding[] {
   ]
 }
 
-/** The root of a store is where links lead. */
+/** The root of a store has its links resolved. */
 const isAt = (root: string, wired: Wired): boolean =>
   existsSync(wired.root) && realpathSync(wired.root) === root
 

@@ -14,7 +14,7 @@ export const machineOf = (io: Io): Surroundings => ({
   readText,
 })
 
-/** What cannot be read is told by the edit of that file. */
+/** If a file cannot be read, the edit of that file reports it. */
 function readText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
@@ -64,7 +64,7 @@ export function namedTargets(io: Io, names: string): Target[] {
 
 function loadTarget(path: string): Target {
   if (!existsSync(path)) throw new UsageError(`${path} does not exist: --target takes the module of an agent`)
-  // Not `import()`: in the bundle that becomes a `require`, which takes no URL.
+  // Not `import()`: in the bundle that becomes a `require`, which does not accept a URL.
   const module: unknown = createRequire(import.meta.url)(path)
   const exported = module as { target?: unknown; default?: unknown }
   return asTarget(exported.target ?? exported.default, path)

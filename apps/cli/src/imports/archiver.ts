@@ -23,8 +23,8 @@ import { renewMessageIds } from './renew-message-ids.ts'
 export type ArchiveResult = ArchiveOutcome & { path: string; title?: string; skipped: Record<string, number> }
 
 /**
- * Creates a function that archives one transcript. A session that a person had forgotten is refused; one of which only
- * the entry in the window was forgotten does not enter it again.
+ * Creates a function that archives one transcript. It refuses a session that a person had forgotten; a session whose
+ * window entry alone was forgotten does not enter the window again.
  *
  * @param options.journal one that the caller saves; without it each change is saved at once
  * @param options.until when to give up, on the clock of `performance`. Default: never
@@ -88,7 +88,7 @@ export async function createArchiver(
   }
 }
 
-/** A transcript was not archived to its end in the time that there was. */
+/** A transcript was not archived to its end in the time available. */
 export class OutOfTime extends Error {
   override name = 'OutOfTime'
 }
@@ -100,7 +100,7 @@ async function* messagesUntil(until: number, messages: Conversation['messages'])
   }
 }
 
-/** The memory, with a question before each write: a session may be forgotten while a model summarises it. */
+/** The memory, with a check before each write: a session may be forgotten while a model summarises it. */
 const askedFirst = (memory: MemoryManager, ask: () => void): MemoryManager => ({
   ...memory,
   async write(...given: Parameters<MemoryManager['write']>) {
@@ -113,7 +113,7 @@ const askedFirst = (memory: MemoryManager, ask: () => void): MemoryManager => ({
   },
 })
 
-/** Opens a transcript; one that a host has only created is that of a session in which nothing was said. */
+/** Opens a transcript; one that a host has only created counts as a session in which nothing was said. */
 async function openSession(path: string): Promise<Conversation> {
   try {
     return await openTranscript(path)

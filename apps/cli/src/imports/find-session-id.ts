@@ -12,8 +12,8 @@ import { sha256 } from '../digest.ts'
 import type { ImportJournal } from './import-journal.ts'
 
 /**
- * The id of a session that only its file names: the name, or the name and a hash when that is the name of another
- * session. The first message tells sessions apart: a transcript that goes on keeps it.
+ * The id of a session that only its file's name identifies: that name, or the name and a hash if another session has
+ * it. The first message tells sessions apart: it stays the same when a transcript goes on.
  */
 export async function findSessionId(
   memory: MemoryManager,
@@ -29,9 +29,9 @@ export async function findSessionId(
   const isKnown = journal.knows(known)
   const archives = await archivesOf(memory, name)
   const last = archives.map(({ lastMessage = '' }) => lastMessage)
-  // An id from what was said proves the session; one that the file gives, such as `2`, may be in many.
+  // An id derived from what was said proves the session; one that the file gives, such as `2`, may occur in many.
   const proofs = isKnown ? last.filter((id) => id.startsWith('said-')) : last
-  // What the journal has, and ids, are others where more of the first message counts as a secret than before.
+  // The journal's hash and the ids differ if more of the first message now counts as a secret than before.
   const isRenamed = Object.keys(counts).length > 0 && holds(archives[0], first)
   const isSame = last.length === 0 ? !isKnown : isRenamed || (await hasAny(path, new Set(proofs)))
   if (!isSame) return `${name}-${beginning.slice(0, 6)}`
@@ -54,7 +54,7 @@ async function archivesOf(memory: MemoryManager, sessionId: string): Promise<Con
   }
 }
 
-/** Whether an archive has what a message says, as it is kept. */
+/** Whether an archive holds the text of a message, as redacted. */
 function holds(archive: ConversationArchive | undefined, { content }: Message): boolean {
   const texts = content.flatMap((block) => (block.type === 'text' ? redactText(block.text).text.trim() : []))
   return texts.length > 0 && texts.every((text) => archive?.body.includes(text))

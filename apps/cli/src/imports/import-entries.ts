@@ -23,8 +23,8 @@ import { emptyOutcome, type ImportOutcome } from './import-report.ts'
 type ExportedEntry = Entry & { archived: boolean }
 
 /**
- * Imports what `recall export` printed: each entry under its key and namespace, with its times. An entry that exists
- * already is not replaced.
+ * Imports the output of `recall export`: each entry under its key and namespace, with its times. An existing entry is
+ * not replaced.
  *
  * @param options.since leaves out entries that were last written before this time, in milliseconds since the epoch
  * @returns a function that imports a file, or returns `null` if it does not begin with an exported entry
@@ -62,7 +62,7 @@ export function createEntryImporter(
       await putBack(entry, outcome)
     } catch (error) {
       if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
-      addCounts(outcome.skipped, { 'entry that a memory does not take': 1 })
+      addCounts(outcome.skipped, { 'entry that a memory does not accept': 1 })
     }
   }
 
@@ -76,7 +76,7 @@ export function createEntryImporter(
     for (const isWindow of [false, true]) {
       for await (const { text } of readLines(path, { maxLineBytes })) {
         const raw = parseEntry(text ?? '')
-        if (raw === null && !isWindow) addCounts(outcome.skipped, { 'line that is no exported entry': 1 })
+        if (raw === null && !isWindow) addCounts(outcome.skipped, { 'line that is not an exported entry': 1 })
         if (raw === null || !isWanted(raw) || (raw.scope === 'short-term') !== isWindow) continue
         await importEntry(raw, outcome)
       }
@@ -85,7 +85,7 @@ export function createEntryImporter(
   }
 }
 
-/** Compares values, without the number that the store gives to each archive. */
+/** Compares values, ignoring the number that the store gives to each archive. */
 function isSame(one: JsonValue, other: JsonValue): boolean {
   if (!isJsonObject(one) || !isJsonObject(other)) return equalJson(one, other)
   const [{ log: _, ...a }, { log: __, ...b }] = [one, other]
@@ -118,20 +118,20 @@ function admitted(raw: ExportedEntry): {
   return { entry: { ...raw, ...labels, value, text }, counts }
 }
 
-/** A ciphertext reveals nothing, but may look like a secret. */
+/** Ciphertext reveals nothing, but may look like a secret. */
 const sealed = ({ iv, data, ...rest }: Envelope, clean: <T extends JsonValue>(given: T) => T): JsonValue => ({
   ...clean(rest),
   iv,
   data,
 })
 
-/** A tag, or a type, as a memory takes it. */
+/** A tag, or a type, in the form that a memory accepts. */
 const toLabel = (text: string): string =>
   beginningOf(text.replace(/\p{Cc}+/gu, ' ').replace(/^\ufeff+/, ''), 256).toWellFormed()
 
 const { checkKey } = createRedactor('redact')
 
-/** Without its secret a name could be that of another memory, and one of the two would be left out. */
+/** Without its secret, a name could equal that of another memory, and one of the two would be left out. */
 function isSecretlyNamed({ key, namespace, scope }: ExportedEntry): boolean {
   try {
     for (const name of [key, namespace]) checkKey(name, scope)
@@ -182,7 +182,7 @@ function parseEntry(line: string): ExportedEntry | null {
   }
 }
 
-/** Whether a memory takes a value: to go through one that is nested deeper could exhaust the stack. */
+/** Whether a memory accepts a value: walking one that is nested deeper could exhaust the stack. */
 function isTaken(value: JsonValue): boolean {
   try {
     toJsonValue(value)
@@ -192,7 +192,7 @@ function isTaken(value: JsonValue): boolean {
   }
 }
 
-/** An export says what an entry is found by only when that is not its value. */
+/** An export gives the searchable text of an entry only if it differs from its value. */
 function textOf({ index, text }: JsonObject, value: JsonValue): string {
   if (isEnvelope(value) || index === false) return ''
   return typeof text === 'string' ? text : searchableText(value)
@@ -202,6 +202,6 @@ const isScope = (scope: unknown): scope is MemoryScope => memoryScopes.some((eac
 
 const isCount = (count: unknown): count is number => Number.isSafeInteger(count) && (count as number) >= 0
 
-/** Milliseconds since 1970, negative before it, as far as dates go. */
+/** Milliseconds since 1970, negative before that, within the range of dates. */
 const isTime = (time: unknown): time is number =>
   Number.isInteger(time) && !Number.isNaN(new Date(time as number).getTime())

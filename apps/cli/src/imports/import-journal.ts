@@ -31,7 +31,7 @@ export function openJournal(store: FileStore) {
 function readJournal({ root, layout }: FileStore): Record<string, string> {
   try {
     const journal = JSON.parse(readFileSync(join(root, layout.internal, 'imports.json'), 'utf8'))
-    // Whatever it holds, no damage to it keeps a session from being archived.
+    // A damaged journal, whatever it holds, must not prevent a session from being archived.
     return journal ?? {}
   } catch {
     return {}

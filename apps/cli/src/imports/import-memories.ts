@@ -12,12 +12,12 @@ import type { Source } from './import-sources.ts'
 const batchSize = 100
 
 /**
- * Imports the memories of other tools. The key of each is made of its source and its id there, but for the secrets in
- * that, so a second import changes nothing. A memory that a person changed here is not overwritten, nor a note by one of
- * the same name that lies in another folder.
+ * Imports the memories of other tools. The key of each is made of its source and its id there, without any secrets in
+ * the id, so a second import changes nothing. A memory that a person changed here is not overwritten, nor is a note by
+ * one of the same name from another folder.
  *
- * @param options.since leaves out memories that were recorded before this time, in milliseconds since the epoch, but
- * for notes, which are as new as their files
+ * @param options.since leaves out memories that were recorded before this time, in milliseconds since the epoch, except
+ * notes, which are as new as their files
  * @returns a function that imports a file, or returns `null` for an unknown format
  */
 export function createMemoryImporter(
@@ -43,7 +43,7 @@ export function createMemoryImporter(
     return findNoteKey(record, record.source, path)
   }
 
-  /** The key of a note among those of a source, or one of its own where the note of another file has its name. */
+  /** The key of a note among those of a source, or a key of its own if a note from another file has its name. */
   const findNoteKey = async (record: ImportedMemory, source: string, path: string): Promise<string> => {
     const key = keyOf({ ...record, source })
     const own = keyOf({ ...record, source, id: `${record.id}\n${path}` })
@@ -58,7 +58,7 @@ export function createMemoryImporter(
     return key
   }
 
-  /** An entry of the time when its memory was recorded, or last changed; no clock of a source is ahead of ours. */
+  /** An entry with the time when its memory was recorded or last changed; a source's clock never runs ahead of ours. */
   const entryOf = (
     said: Pick<Entry, 'key' | 'value' | 'type' | 'tags'>,
     recordedAt: string | undefined,
@@ -113,7 +113,7 @@ export function createMemoryImporter(
   return async ({ path, name, changedAt }) => {
     const found = await readMemoryExport(path, { name, now })
     if (found === null) return null
-    // A note is as new as its file, which was looked at: its date may be that of its first version, or of an event.
+    // A note is as new as its file, which was checked: its date may be that of its first version, or of an event.
     const recent = found.records.filter(
       ({ at, isFile }) => isFile || at === undefined || Date.parse(at) >= options.since,
     )
@@ -137,7 +137,7 @@ const hashOf = (value: unknown): string => sha256(JSON.stringify(value)).slice(0
 
 const keyOf = ({ source, id }: ImportedMemory): string => `import:${source}:${sha256(id).slice(0, 20)}`
 
-/** An id may be all that a memory says. The hash of a secret in it would confirm each guess at that. */
+/** An id may be all that a memory says. A hash of a secret in it would confirm each guess at that secret. */
 function withoutSecretsInIds(records: readonly ImportedMemory[]): ImportedMemory[] {
   const counts = new Map<string, number>()
   return records.map((record) => {
@@ -145,19 +145,19 @@ function withoutSecretsInIds(records: readonly ImportedMemory[]): ImportedMemory
     if (id === record.id) return record
     const count = (counts.get(id) ?? 0) + 1
     counts.set(id, count)
-    // Several that differed in their secrets alone stay several.
+    // Several that differed only in their secrets stay several.
     return { ...record, id: count === 1 ? id : `${id} (${count})` }
   })
 }
 
-/** A single word that only looks random is an id that was generated. */
+/** A single word that only looks random is a generated id. */
 const withoutSecrets = (id: string): string =>
   /\s/.test(id) ? redactText(id).text : String((redactJson({ id }).value as { id: unknown }).id)
 
 const fileOf = (key: string): string => `file of ${key}`
 
 const longestTag = 80
-/** A memory takes no more of them. */
+/** The most tags that a memory accepts. */
 const mostTags = 256
 
 const tagsOf = ({ source, tags }: ImportedMemory): string[] =>
@@ -171,7 +171,7 @@ function labelsOf(record: ImportedMemory): {
   return { value: value as Pick<Entry, 'type' | 'tags'>, counts }
 }
 
-/** A tag, or a type, as a memory takes it: one that it refuses would keep out all memories of its file. */
+/** A tag, or a type, in the form that a memory accepts: an invalid one would keep out all memories of its file. */
 const toTag = (text: string): string =>
   beginningOf(text.replace(/[\s\p{Cc}]+/gu, ' ').trim(), longestTag).toWellFormed()
 
@@ -181,7 +181,7 @@ const noteSources = ['basic-memory', 'markdown']
 function toText({ text, source, id, isFile, at, project }: ImportedMemory): string {
   const from = [`Imported from ${source}`, ...(project ? [`project ${project}`] : [])].join(', ')
   const clean = id.length <= 80 && !/\s/.test(id) ? ` (${id})` : ''
-  // A note is as old as its file, whose time changes with each copy: the entry has it, the text does not.
+  // A note is as old as its file, whose time changes with each copy: so the entry has that time, but the text does not.
   const recorded = isFile && at === undefined ? '' : `, recorded ${at ?? 'at an unknown time'}`
   return `${text}\n\n${from}${clean}${recorded}.`
 }

@@ -10,7 +10,7 @@ export interface Failure {
   reason: string
 }
 
-/** What came of one file of memories. */
+/** The outcome of one file of memories. */
 export interface ImportOutcome {
   written: number
   unchanged: number
@@ -31,7 +31,7 @@ export const emptyOutcome = (): ImportOutcome => ({
   skipped: {},
 })
 
-/** What came of an import. */
+/** The outcome of an import. */
 export interface ImportReport {
   archived: number
   updated: number
@@ -75,7 +75,9 @@ export function describeImport(report: ImportReport, formats: readonly string[] 
     ...(report.memories > 0 ? [`${count(report.memories, 'memory', 'memories')} of other tools`] : []),
     ...(report.entries > 0 ? [`${count(report.entries, 'memory', 'memories')} of an export`] : []),
     ...(report.kept > 0 ? [`${report.kept} left as they are: they say something else here`] : []),
-    ...(report.passedOver > 0 ? [`${report.passedOver} passed over: other projects, or no known form`] : []),
+    ...(report.passedOver > 0
+      ? [`${report.passedOver} passed over: other projects, or no known format`]
+      : []),
     ...(Object.keys(report.redactions).length > 0
       ? [`secrets replaced: ${formatCounts(report.redactions)}`]
       : []),
@@ -98,7 +100,7 @@ export const describeFailed = (failed: readonly Failure[]): string[] =>
 /** Why a file was not imported, without its path. */
 export function reasonOf(error: MemoryError, path: string): string {
   const message = withoutFormats(error, path)
-  // Of a conversation the message names the export that it is in.
+  // For a conversation, the message names the export that contains it.
   const named = [`${path} `, `${path.replace(/#[^#]*$/, '')}: `].find((each) => message.startsWith(each))
   return message.slice(named?.length ?? 0)
 }

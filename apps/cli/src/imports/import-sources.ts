@@ -18,7 +18,7 @@ export interface Source {
   isNamed: boolean
 }
 
-/** What is to be read, and the paths that cannot be, unless that is all of them. */
+/** The sources to read, and the paths that cannot be read, unless that is all of them. */
 export async function listSources(
   io: Io,
   given: readonly string[],
@@ -58,7 +58,9 @@ export async function listSources(
   return { sources: oldestFirst([...found.values()]), failed }
 }
 
-/** Archives are numbered as they come, so the oldest session comes first; each is followed by those of its helpers. */
+/**
+ * Archives are numbered as they arrive, so the oldest session comes first; each is followed by those of its helpers.
+ */
 function oldestFirst(sources: readonly Source[]): Source[] {
   const groups: [Source, ...Source[]][] = []
   for (const source of sources) {
@@ -82,7 +84,7 @@ export async function isOfProject(io: Io, path: string, project: string): Promis
     const folder = facts.project ?? ''
     return isWithin(resolve(io.cwd, project), folder) || folder.split(/[\\/]/).includes(project)
   } catch (error) {
-    // Files of other tools are no transcripts; they belong to no project.
+    // Files of other tools are not transcripts; they belong to no project.
     if (isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) return false
     throw error
   }

@@ -10,14 +10,14 @@ import {
 } from '@recall/core'
 import { createCheckpoint } from '@recall/sessions'
 
-/** Such an id only counts lines: in a transcript that was rewritten, another message may stand there. */
+/** Such an id only counts lines: in a rewritten transcript, it may belong to another message. */
 const lineId = /^line-\d+(?:#said)?$/
 
 /**
- * Gives a session's archives whose last message is named by its line the id that the message has now. An archive that
- * holds anything else than the transcript is left as it is, so that it counts as different.
+ * If the last message of a session's archive is identified by its line, gives it the id that the message has now. An
+ * archive that holds anything other than the transcript is left as it is, so that it counts as different.
  *
- * @param open opens the transcript anew; called only when there is such an archive
+ * @param open opens the transcript again; called only when there is such an archive
  */
 export async function renewMessageIds(
   memory: MemoryManager,
@@ -42,7 +42,7 @@ export async function renewMessageIds(
       await memory.atomicUpdate('episodic', [{ operation: 'set', key, value, options, ifUpdatedAt }])
     }
   } finally {
-    // Closes the transcript, of which the rest is not read.
+    // Closes the transcript, whose rest is not read.
     await messages?.return()
   }
 }

@@ -44,7 +44,7 @@ async function listTranscriptsOf(path: string): Promise<string[]> {
   return found
 }
 
-/** Most markdown and JSON files in a folder are no transcripts. */
+/** Most markdown and JSON files in a folder are not transcripts. */
 const isTranscript = (path: string): Promise<boolean> =>
   openTranscript(path).then(
     () => true,

@@ -1,14 +1,14 @@
 import { MemoryError } from '@recall/core'
 
-/** The formats that a file of none of them could have had. */
+/** The formats that were tried for a file of no known format. */
 export const formatsIn = ({ details }: MemoryError): string[] | undefined =>
   Array.isArray(details?.formats) ? details.formats : undefined
 
-/** Why a file cannot be read, without the formats: of many files they are said once. */
+/** Why a file cannot be read, without the formats: for many files they are listed once. */
 export const withoutFormats = (error: MemoryError, path: string): string =>
-  formatsIn(error) ? `${path} is no transcript that Recall can read` : error.message
+  formatsIn(error) ? `${path} is not a transcript that Recall can read` : error.message
 
-/** Where nothing can be read: fails as for one path alone, and names each. */
+/** If nothing can be read: fails as for one path alone, and names each. */
 export function throwAll(errors: readonly MemoryError[]): void {
   const [first] = errors
   if (first)

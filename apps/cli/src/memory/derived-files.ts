@@ -2,8 +2,8 @@ import { basename } from 'node:path'
 import { layouts } from '@recall/store-file'
 
 /**
- * Whether a file in a memory's internal folder can be rebuilt or belongs to running processes: the index, locks, what
- * comes with them, and writers' notes for the index and of what they erase. Tombstones, the import journal and pending
+ * Whether a file in a memory's internal folder can be rebuilt or belongs to running processes: the index, locks and
+ * their companions, and writers' notes for the index and of what they erase. Tombstones, the import journal and pending
  * sessions are not derived.
  *
  * @param path relative to that folder
@@ -14,7 +14,7 @@ export const isDerived = (path: string): boolean =>
   )
 
 /**
- * Whether a backup leaves a file out: what is derived, and what is not finished.
+ * Whether a backup leaves a file out: derived files, and unfinished ones.
  *
  * @param path relative to the root
  */

@@ -6,7 +6,7 @@ export type KeptEntry = Entry & { archived?: true }
 
 const pageSize = 500
 
-/** The namespaces below a root: `default`, and all others that hold entries, be they archived. */
+/** The namespaces below a root: `default`, and all others that hold entries, archived ones included. */
 export const everyNamespace = (store: FileStore): string[] => [
   ...new Set([
     'default',
@@ -16,8 +16,8 @@ export const everyNamespace = (store: FileStore): string[] => [
 ]
 
 /**
- * Yields every entry of a place that passes a filter, oldest first, then the archived ones; leaves out what has
- * expired at `now`.
+ * Yields every entry of a place that passes a filter, oldest first, then the archived ones; leaves out entries that
+ * have expired at `now`.
  */
 export async function* everyEntry(
   store: FileStore,
@@ -31,7 +31,7 @@ export async function* everyEntry(
   let last: string | undefined
   for (let offset = 0; ; offset += pageSize - 1) {
     let page = await pageAt(offset)
-    // What others write or delete meanwhile leaves its place: all that stood behind it moves up.
+    // Entries that others write or delete meanwhile leave their place, and all entries after them move up.
     while (offset > 0 && !page.some(({ key }) => key === last)) {
       offset = Math.max(0, offset - pageSize)
       page = await pageAt(offset)

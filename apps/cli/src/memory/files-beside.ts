@@ -7,11 +7,11 @@ import type { FileStore, ScrubbedFile } from '@recall/store-file'
 const mostBytes = 64 * 1024 * 1024
 
 /**
- * Looks for secrets in the files that lie in the folders of a memory and that no search reads: copies, backups of
- * editors, other notes. Hidden folders are left out, as is the memory's own, archived entries, which are packed, and
- * encrypted values, which look like keys.
+ * Looks for secrets in files in the folders of a memory that no search reads: copies, editors' backups, other notes.
+ * Hidden folders are left out, as are the memory's own folder, archived entries, which are packed, and encrypted
+ * values, which look like keys.
  *
- * @param known paths of files that were looked at already
+ * @param known paths of files that were examined already
  */
 export function secretsBeside(
   { root, layout }: Pick<FileStore, 'root' | 'layout'>,

@@ -18,7 +18,7 @@ import { compactionKey, compactionType, sessionOf, withParents } from './session
 /** Finds expired entries, too: they exist until the next clean-up, and have to be forgotten as well. */
 const ever = { now: Number.NEGATIVE_INFINITY }
 
-/** The entries under some keys, including archived ones. The key of a session stands for everything kept of it. */
+/** The entries under some keys, including archived ones. The key of a session stands for everything kept from it. */
 export async function addressesByKey(
   store: FileStore,
   namespace: string,
@@ -45,8 +45,8 @@ const keptAt = async (store: FileStore, address: Address): Promise<Entry | null>
   (await store.get(address, ever.now)) ?? (await store.cold?.get(address, ever.now)) ?? null
 
 /**
- * The archives of sessions and of their helpers, their entries in the window, their summaries that a person changed, and
- * those of compactions.
+ * The archives of sessions and of their helpers, their entries in the window, their summaries that a person changed,
+ * and those of compactions.
  */
 async function ofSessions(
   store: FileStore,
@@ -60,7 +60,7 @@ async function ofSessions(
     if (await keptAt(store, inWindow)) found.push(inWindow)
   }
   const filter = parseFilter({ type: { in: [conversationType, compactionType, windowNoteType] } })
-  // One pass for all sessions: it reads whatever is archived.
+  // One pass for all sessions: it reads everything that is archived.
   for await (const entry of everyEntry(store, { scope: 'episodic', namespace }, { ...ever, filter })) {
     if (belongsTo(sessions, sessionOf(entry)) || isSummaryOf(sessions, entry.key)) found.push(entry)
   }
@@ -77,7 +77,7 @@ const belongsTo = (sessions: ReadonlySet<string>, other = ''): boolean =>
   withParents(other).some((session) => sessions.has(session))
 
 /**
- * The entries that contain a text, and for a session that contains it everything kept of the session; `sealed` counts
+ * The entries that contain a text, and for a session that contains it everything kept from the session; `sealed` counts
  * those that may contain it, because they are encrypted.
  */
 export async function addressesByText(
@@ -104,13 +104,13 @@ export async function addressesByText(
 }
 
 /**
- * Whether an entry contains a text in any part, also in its searchable text: a section's heading is not in its value.
- * What an encrypted value says nobody knows here, and its envelope is nothing that it says.
+ * Whether an entry contains a text in any part, including its searchable text: a section's heading is not in its value.
+ * The content of an encrypted value is unknown here, and its envelope is not content.
  */
 const says = ({ key, type, tags, value, text: foundBy, encrypted }: Entry, text: string): boolean =>
   [key, type, tags, foundBy, ...(encrypted ? [] : [value])].some((part) => holds(part, text))
 
-/** Looks into each string and number, never at the JSON between them. */
+/** Looks in each string and number, never in the JSON syntax between them. */
 function holds(value: JsonValue, text: string): boolean {
   if (typeof value === 'string' || typeof value === 'number') return String(value).includes(text)
   if (Array.isArray(value)) return value.some((item) => holds(item, text))
@@ -118,7 +118,7 @@ function holds(value: JsonValue, text: string): boolean {
   return Object.entries(value).some(([name, member]) => name.includes(text) || holds(member, text))
 }
 
-/** Each address once, and without what else an entry says. */
+/** Each address once, without the rest of the entry. */
 export const distinctAddresses = (addresses: readonly Address[]): Address[] => [
   ...new Map(
     addresses.map(({ scope, namespace, key }) => [

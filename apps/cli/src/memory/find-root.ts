@@ -12,8 +12,8 @@ export interface RootOptions {
 }
 
 /**
- * The root of the memory: the one asked for, else `RECALL_ROOT`, else this folder if it holds a memory, else the usual
- * one.
+ * The root of the memory: the requested one, otherwise `RECALL_ROOT`, otherwise this folder if it holds a memory,
+ * otherwise the usual one.
  *
  * @throws UsageError when a file is in its place, MemoryError UNAVAILABLE when it is on a disk that is away
  */
@@ -23,11 +23,11 @@ export function findRoot(io: Io, { root }: RootOptions): string {
   return isKnownMemory(io.cwd) ? io.cwd : checkedFolder(usualRoot(io))
 }
 
-/** For what agents start in folders of others: a memory that the working folder may hold is not theirs. */
+/** For processes that agents start in other people's folders: a memory in the working folder is not theirs. */
 export const findOwnRoot = (io: Io, { root }: RootOptions): string =>
   findRoot(io, { root: root || io.env.RECALL_ROOT || join(io.home, '.recall') })
 
-/** The folder that a text names. Shells leave `~` alone behind `--root=`, and so does who reads a settings file. */
+/** The folder that a text names. Shells do not expand `~` after `--root=`, nor does the reader of a settings file. */
 export const rootAt = ({ cwd, home }: Io, path: string): string =>
   resolve(
     cwd,
@@ -57,8 +57,8 @@ export function withRoot<Options extends RootOptions>(
 }
 
 /**
- * @throws UsageError when a file stands there, or where one of the folders above has to be; MemoryError UNAVAILABLE when
- * a link does that leads nowhere
+ * @throws UsageError when a file stands there, or in the place of a folder above it; MemoryError UNAVAILABLE when a
+ * link there leads nowhere
  */
 function checkedFolder(path: string): string {
   for (let each = path; ; each = dirname(each)) {
@@ -79,16 +79,16 @@ function kindInTheWay(path: string): string | null {
   if (!existsSync(path)) return null
   const stats = statSync(path)
   if (stats.isDirectory()) return null
-  return stats.isFile() ? 'a file' : 'no folder'
+  return stats.isFile() ? 'a file' : 'not a folder'
 }
 
-/** Where a link leads to, when nothing is there. */
+/** The target of a link, if nothing is there. */
 function leadsNowhere(path: string): string | undefined {
   if (existsSync(path)) return undefined
   try {
     return readlinkSync(path)
   } catch {
-    // No link.
+    // Not a link.
     return undefined
   }
 }

@@ -3,8 +3,8 @@ import { defaultFileSystem, type FileStore, readTombstones } from '@recall/store
 import { sessionKeptIn, withParents } from './session-keys.ts'
 
 /**
- * @returns a test for what a person had forgotten: an address or an entry, and with a session's archive all that is
- * kept of it
+ * @returns a test for what a person had forgotten: an address or an entry, and with a session's archive everything that
+ * is kept from it
  */
 export function readForgotten(store: FileStore): (asked: Address & { value?: JsonValue }) => boolean {
   const isForgotten = readTombstones(defaultFileSystem, store)

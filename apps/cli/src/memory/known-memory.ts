@@ -5,10 +5,10 @@ import { layouts } from '@recall/store-file'
 
 const { entity, user } = layouts
 
-/** Each of them is in no folder `memory` but that of a memory. */
+/** Only a memory's folder `memory` contains these. */
 const signs = [entity.curated, entity.internal, entity.archives, entity.window, entity.archiveIndex]
 
-/** Folders of notes; others than a memory may have a `working`. */
+/** Folders of notes; `working` is missing, because folders other than memories may have one. */
 const noteFolders = ['short-term', 'long-term', 'episodic'].map((scope) => `${entity.memory}/${scope}`)
 
 /** Whether a folder that nobody named holds a memory: a folder `memory`, or `memories`, may be anybody's. */
@@ -19,7 +19,7 @@ export function isKnownMemory(folder: string): boolean {
   return noteFolders.some((path) => holdsNotes(join(folder, path)))
 }
 
-/** What may not be looked at is not taken for missing: another memory would be used in its place. */
+/** A path that may not be looked at does not count as missing: another memory would be used instead. */
 function mayBeThere(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined
@@ -36,5 +36,5 @@ function holdsNotes(folder: string): boolean {
   }
 }
 
-/** Whether a file stands where a folder would have to be. */
+/** Whether a file stands where a folder should be. */
 const isInNoFolder = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOTDIR'

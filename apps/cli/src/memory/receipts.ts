@@ -19,7 +19,7 @@ export const receiptsPath = (state: string): string => join(state, 'memory.json'
 export function readReceipts(state: string): MemoryReceipt[] {
   if (!existsSync(receiptsPath(state))) return []
   const receipts: unknown = JSON.parse(readFileSync(receiptsPath(state), 'utf8'))
-  if (!Array.isArray(receipts) || !receipts.every(isReceipt)) throw new Error('these are no receipts')
+  if (!Array.isArray(receipts) || !receipts.every(isReceipt)) throw new Error('these are not receipts')
   return receipts
 }
 
@@ -39,14 +39,14 @@ function wiredRoots(io: Pick<Io, 'home'>): string[] {
   try {
     return readReceipts(stateFolder(io)).map(({ root }) => root)
   } catch {
-    // Receipts are for `init` and `uninit`, which say that they are damaged: all else goes on without.
+    // Receipts are for `init` and `uninit`, which report damage: everything else goes on without them.
     return []
   }
 }
 
 /**
- * The root of the memory that was wired into hosts; `undefined` unless there is just one. One that is away counts when
- * none is there: whoever wrote elsewhere meanwhile would have two memories.
+ * The root of the memory that was wired into hosts; `undefined` unless there is exactly one. A root that is away counts
+ * if there is no other: writing elsewhere meanwhile would leave two memories.
  */
 export function wiredRoot(io: Pick<Io, 'home'>): string | undefined {
   const roots = wiredRoots(io)
@@ -56,7 +56,7 @@ export function wiredRoot(io: Pick<Io, 'home'>): string | undefined {
 }
 
 /**
- * Whether a root that was wired into hosts holds no memory any more: where a disk is not mounted, its mount point is an
+ * Whether a root that was wired into hosts no longer holds a memory: if a disk is not mounted, its mount point is an
  * empty folder.
  */
 export const isAway = (io: Pick<Io, 'home'>, root: string): boolean =>

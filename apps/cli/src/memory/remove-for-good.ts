@@ -12,18 +12,18 @@ export async function removeForGood(
 ): Promise<void> {
   const addresses = distinctAddresses(found)
   if (addresses.length === 0) {
-    // An earlier call may have been interrupted when all that was left to do was to rebuild the index.
+    // An earlier call may have been interrupted when only the rebuild of the index was left.
     if (store.hasTraces()) store.reindex({ full: true })
     return
   }
   const finish = store.beginErasure()
-  // Tombstones come first: after a crash in between, memories are still there, but none comes back once removed.
+  // Tombstones come first: after a crash in between, memories still exist, but once removed none comes back.
   await addTombstones(defaultFileSystem, store, addresses, clock())
   for (const namespace of new Set(addresses.map((each) => each.namespace))) {
     const memory = createMemoryManager({ stores: store, namespace, clock })
     for (const scope of memoryScopes) {
       const here = addresses.filter((each) => each.namespace === namespace && each.scope === scope)
-      // Of sections with the same heading, remove later ones first: each removal renumbers those behind it.
+      // Of sections with the same heading, remove later ones first: each removal renumbers those after it.
       const keys = here.map(({ key }) => key).sort((a, b) => b.length - a.length || (a < b ? 1 : -1))
       for (let from = 0; from < keys.length; from += atOnce) {
         const deletes = keys.slice(from, from + atOnce).map((key) => ({ operation: 'delete' as const, key }))

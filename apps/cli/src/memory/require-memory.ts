@@ -4,7 +4,7 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { defaultFileSystem, layoutOf } from '@recall/store-file'
 import type { RootOptions } from './find-root.ts'
 
-/** Whether a folder that was named holds something of a memory; of one that was not, `isKnownMemory` asks for more. */
+/** Whether a named folder holds anything of a memory; for a folder that nobody named, `isKnownMemory` asks for more. */
 export function holdsMemory(root: string, { layout }: RootOptions): boolean {
   if (existsSync(join(root, 'memory'))) return true
   const { memory, window, archives } = layoutOf(defaultFileSystem, root, layout)
@@ -12,8 +12,8 @@ export function holdsMemory(root: string, { layout }: RootOptions): boolean {
 }
 
 /**
- * A folder without a memory is no empty memory, but likely the wrong one. What does not exist at all is refused by the
- * store.
+ * A folder without a memory is not an empty memory, but probably the wrong folder. The store refuses a folder that does
+ * not exist.
  *
  * @throws MemoryError UNAVAILABLE
  */

@@ -4,10 +4,10 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import type { Layout } from '@recall/store-file'
 
 /**
- * Checks that no folder stands where a memory has a file, and the other way round, and no link that a store does not
- * follow: nothing could be kept there.
+ * Checks that there is no folder where a memory has a file, no file where it has a folder, and no link that a store
+ * does not follow: nothing could be kept there.
  *
- * @throws MemoryError CONFLICT naming the first that does
+ * @throws MemoryError CONFLICT naming the first of these
  */
 export function requireRightKinds(root: string, layout: Layout): void {
   for (const path of ['', layout.memory, layout.archives]) {
@@ -38,7 +38,7 @@ const linked = (path: string, belongs: string): MemoryError =>
 
 const isLink = (path: string): boolean => statOf(path, lstatSync)?.isSymbolicLink() === true
 
-/** Whether a folder is a link to nowhere, or to what is not in the root. */
+/** Whether a folder is a link to nowhere, or out of the root. */
 function leadsOut(root: string, path: string): boolean {
   if (!isLink(path)) return false
   try {
@@ -52,7 +52,7 @@ function statOf(path: string, look: (path: string) => Stats = statSync) {
   try {
     return look(path)
   } catch {
-    // What is missing is created, and what cannot be looked at is told by whoever reads it.
+    // A missing path is created, and an inaccessible one is reported when it is read.
     return undefined
   }
 }

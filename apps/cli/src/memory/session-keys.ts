@@ -5,11 +5,11 @@ import { isJsonObject } from '@recall/core/json'
 export const compactionType = 'compaction-summary'
 export const compactionKey = (sessionId: string, id: string): string => `compaction:${sessionId}:${id}`
 
-/** The store gives a copied archive its session's key and, behind `@`, the name of its file. */
+/** The store gives a copied archive its session's key and, after `@`, the name of its file. */
 const archiveOf = /^conversation:(.+?)(?:#\d+)?(?:@(?:conversation|archive-log)-\d{3,}(?:@\w+)?)?$/
 
 /**
- * The id of the session, or of the helper, whose archive this is. The archive itself knows; its key alone does not tell
+ * The id of the session, or of the helper, whose archive this is. The archive itself knows; its key alone cannot tell
  * the second part of a session from a session whose id ends like that.
  */
 export function sessionOf({ key, value }: { key: string; value?: JsonValue }): string | undefined {
@@ -17,11 +17,11 @@ export function sessionOf({ key, value }: { key: string; value?: JsonValue }): s
   return said !== undefined && key.startsWith(conversationKey(said)) ? said : archiveOf.exec(key)?.[1]
 }
 
-/** A session, or a helper and whoever it helped: its id begins with theirs. */
+/** A session, or a helper followed by those it helped: its id begins with theirs. */
 export const withParents = (session: string): string[] =>
   session.split('/').map((_, i, parts) => parts.slice(0, i + 1).join('/'))
 
-/** The id of the session that an entry was kept of, if it was of one. */
+/** The id of the session that an entry was kept from, if any. */
 export function sessionKeptIn(asked: Address & { value?: JsonValue }): string | undefined {
   const { scope, key } = asked
   if (scope === 'short-term') return /^session:(.+)$/.exec(key)?.[1]

@@ -5,14 +5,14 @@ import { hasEnded } from '@recall/core/process'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 
-/** The file that links lead to, which is to be replaced rather than the link; of no file the path as it is. */
+/** The file that links lead to, which is to be replaced rather than the link; the path itself if there is no file. */
 export const behindLinks = (path: string): string => (existsSync(path) ? realpathSync.native(path) : path)
 
-/** A name beside a path that nobody else takes, and that says which process does. */
+/** A name next to a path that nobody else takes, and that identifies the process. */
 export const ownName = (path: string, mark: string): string =>
   `${path}${mark}${process.pid}-${randomBytes(4).toString('hex')}`
 
-/** Removes what killed processes left under such names beside a path. */
+/** Removes files of that name pattern that killed processes left next to a path. */
 export function removeAbandoned(path: string, mark: string): void {
   const prefix = `${basename(path)}${mark}`
   for (const name of readdirSync(dirname(path))) {
@@ -26,10 +26,10 @@ const ends = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
  * Removes unfinished files when a signal ends the process during the work: nobody knows of them, even if they hold a
- * copy of a memory, and if the next ones have another name, such as the day's, nobody would remove them. The signal
- * waits for synchronous work to end.
+ * copy of a memory, and if the next ones have another name, such as a date, nobody would remove them. The signal waits
+ * for synchronous work to end.
  *
- * @param told what the person is told then
+ * @param told the message for the person in that case
  */
 export async function removedIfEnded<T>(
   io: Io,
@@ -42,7 +42,7 @@ export async function removedIfEnded<T>(
     // Only now: a second Ctrl-C must not come before the files are gone.
     for (const each of ends) process.off(each, end)
     if (process.platform === 'win32') process.exit(exitCodes.interrupted)
-    // Ends as it would have: a shell that runs several commands stops with it.
+    // Ends as it would have without the handler: a shell that runs several commands stops with it.
     process.kill(process.pid, signal)
   }
   for (const each of ends) process.on(each, end)

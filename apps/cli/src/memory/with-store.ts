@@ -32,7 +32,7 @@ export async function withStore<T>(
     ...(options.embedder ? { embedder: options.embedder } : {}),
     ...(options.lockTimeoutMs === undefined ? {} : { lockTimeoutMs: options.lockTimeoutMs }),
   })
-  // A memory that nobody wired in may be on a disk that is away, and then this one is not where it is looked for.
+  // A memory that nobody wired in may be on a disk that is away, and then this new one is not the one that was meant.
   if (isNew) io.err(`recall: there was no memory in ${printable(root)}: this is a new one\n`)
   try {
     return await call(store)

@@ -1,10 +1,10 @@
 import { countTermsIn } from '@recall/core/ranking'
 
 /**
- * Indices of the lines that contain the most of a query's words, and how many these are. Front matter, if the file may
- * have any, is left out.
+ * Indices of the lines that contain the most of a query's words, and how many words that is. Front matter, if the file
+ * may have any, is left out.
  *
- * @param enough after so many lines with all of the words, the rest is not looked at
+ * @param enough after this many lines with all of the words, the rest is not looked at
  */
 export function matchingLines(
   lines: readonly string[],

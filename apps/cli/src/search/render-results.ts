@@ -6,7 +6,7 @@ import type { Result } from './results.ts'
 
 const longestSnippet = 300
 
-/** What a person reads of the results of a search. */
+/** The results of a search as text for a person. */
 export function renderResults(
   io: Io,
   results: readonly Result[],
@@ -29,7 +29,7 @@ export function renderResults(
   return `${blocks.join('\n')}\n${io.terminal ? `${talk}\n` : ''}`
 }
 
-/** The score stands before its parts, because the figure beside the place is the confidence. */
+/** The score comes before its parts, because the figure next to the place is the confidence. */
 const explain = (score: number, signals: Record<string, number>): string =>
   `score ${score.toFixed(3)}: ${formatSignals(signals)}`
 

@@ -21,17 +21,17 @@ export interface Result {
   signals?: Record<string, number>
 }
 
-/** How results are told. */
+/** How to present results. */
 export interface Telling extends Pick<Redaction, 'excerpt' | 'partOf'> {
   limit: number
   /** Lines around a matching one. */
   context: number
   explain?: boolean
-  /** Whether what stands beside a place is told, too: only programs are. */
+  /** Whether a place's neighbours are included, too: only for programs. */
   json?: boolean
   /** The lines of a file, relative to the root; none when it is gone. */
   linesOf: (path: string) => readonly string[]
-  /** Empty where no title is shown: files are read for it. */
+  /** Returns an empty text where no title is shown: finding one reads files. */
   titleOf: (hit: LocatedHit) => string
 }
 
@@ -41,7 +41,7 @@ export interface Hits {
   next: LocatedHit | undefined
 }
 
-/** The best line of each place, best first, once where several tell the same; `more` if some were cut off. */
+/** The best line of each place, best first, only once if several say the same; `more` if some were cut off. */
 export function placeByPlace(
   { best, next }: Hits,
   terms: ReadonlySet<string>,
@@ -50,7 +50,7 @@ export function placeByPlace(
   const isNews = newsFilter()
   const places: Place[] = []
   for (const hit of withoutRepeats(best, (hit) => hit)) {
-    // One more than is shown tells that there are more.
+    // One more than the limit shows that there are more.
     if (places.length > options.limit) break
     const place = bestLineOf(hit, terms)
     const { from, to } = linesAround(place.at, options)
@@ -70,7 +70,7 @@ interface Place {
 
 function bestLineOf(hit: LocatedHit, terms: ReadonlySet<string>): Place {
   const lines = hit.text.split('\n')
-  // The heading of a speaker says nothing, although it holds a word that people search for.
+  // A speaker's heading says nothing, even if it holds a word that people search for.
   const counts = lines.map((line) => countTermsIn(spokenText(`${line}\n`), terms))
   const most = Math.max(...counts)
   // A hit by meaning may hold none of the words: then show the first line of prose.
@@ -89,36 +89,37 @@ function toResult(place: Place, options: Telling): Result {
   }
 }
 
-/** A place among the lines that surround it, and its line in the file. */
+/** A place among its surrounding lines, and its line in the file. */
 function inFile(place: Place, { linesOf }: Telling): Pick<Place, 'lines' | 'at'> & { line: number } {
   const { hit, lines, at } = place
   const shown = lines[at] ?? ''
   if (hit.madeOf !== undefined) return { lines, at, line: lineOf(shown, hit, linesOf(hit.path)) }
   const line = hit.line + at
-  // What has no neighbours is all there is. An archive is long, and its passages are turns, which are told by themselves.
+  // A hit without neighbours is complete. An archive is long, and its passages are turns, which are shown by
+  // themselves.
   const isWhole = hit.neighbours === undefined || hit.type === conversationType
   const own = isWhole ? [] : linesOf(hit.path)
   if (own[line - 1] !== shown) return { lines, at, line }
-  // What stands in front matter tells nothing of the text below it.
+  // Lines of front matter say nothing about the text below it.
   const above = bodyStart(own) < line ? bodyStart(own) : 0
   return { lines: own.slice(above), at: line - 1 - above, line }
 }
 
-/** The line of a note in which a line stands of what is made of its value, else that of the value. */
+/** The line of a note that holds a line of the text made from its value; otherwise the line of the value. */
 function lineOf(text: string, { line }: LocatedHit, lines: readonly string[]): number {
   if (text.trim() === '') return line
   const quoted = JSON.stringify(text).slice(1, -1)
   const holds = (each: string): boolean => each.includes(quoted) || each.includes(text)
   const inValue = lines.findIndex((each, i) => i >= line - 1 && holds(each))
-  // What was given to find it by stands in the front matter.
+  // A searchable text that was given with the entry is in the front matter.
   const found = inValue >= 0 ? inValue : lines.findIndex(holds)
   return found >= 0 ? found + 1 : line
 }
 
-/** How far around a place it may say what a neighbour of it is, in lines. */
+/** How far around a place, in lines, its neighbours may reach. */
 const nearby = 400
 
-/** What stands beside a place, without the secrets that its surroundings tell of. */
+/** The neighbours of a place, without the secrets that their surroundings reveal. */
 function beside(text: string, { madeOf, type, line, path }: LocatedHit, options: Telling): string {
   if (madeOf !== undefined) return options.partOf(madeOf, text)
   if (type === conversationType) return text
@@ -127,8 +128,8 @@ function beside(text: string, { madeOf, type, line, path }: LocatedHit, options:
 }
 
 /**
- * The matching lines of the files with the best hits, in the order of the files; `more` if some were cut off. Files whose
- * hits hold no more than half of the words that another's hold are left out.
+ * The matching lines of the files with the best hits, in the order of the files; `more` if some were cut off. Files
+ * whose hits hold at most half of the words that another's hold are left out.
  */
 export function lineByLine(
   store: Pick<FileStore, 'layout'>,
@@ -142,7 +143,7 @@ export function lineByLine(
   })
   const most = Math.max(...files.map(({ held }) => held))
   const holdsEnough = (held: number): boolean => held === 0 || 2 * held > most
-  // A line with all the words comes before those of better files that have only some, or the limit might cut it off.
+  // A line with all the words precedes those of better files that have only some; otherwise the limit might cut it off.
   const lines = files
     .filter(({ held }) => holdsEnough(held))
     .sort((a, b) => b.words - a.words)
@@ -160,11 +161,11 @@ export function lineByLine(
 interface MatchingLine {
   owner: LocatedHit
   at: number
-  /** Only those are told that are shown: in a long session, most lines may hold the words. */
+  /** Called only for the lines that are shown: in a long session, most lines may hold the words. */
   tell(to: number): Result
 }
 
-/** Of lines whose surroundings meet, those are told once, with all that lies between. */
+/** Lines whose surroundings meet are shown together, with everything between them. */
 function together(lines: readonly MatchingLine[], { context }: Telling): Result[] {
   const told: { first: MatchingLine; to: number }[] = []
   for (const line of lines) {
@@ -179,9 +180,9 @@ function together(lines: readonly MatchingLine[], { context }: Telling): Result[
 
 interface FileMatches {
   path: string
-  /** The most of the words that one of its lines holds; all of them for hits that were found by something else. */
+  /** The most words that one of its lines holds; all of them for hits that were found in another way. */
   words: number
-  /** The most of the words that one of its hits holds; 0 for hits that were found by something else. */
+  /** The most words that one of its hits holds; 0 for hits that were found in another way. */
   held: number
   /** Whether all of its matching lines are among the results. */
   isComplete: boolean
@@ -196,10 +197,10 @@ function matchesInFile(
   options: Telling,
 ): FileMatches {
   const lines = options.linesOf(path)
-  // Curated files and the window have none: what stands between their first two rules is text.
+  // Curated files and the window have none: the part between their first two rules is text.
   const mayHaveFrontMatter = dirname(path) !== layout.memory && path !== layout.window
   const { lines: matching, words } = matchingLines(lines, terms, mayHaveFrontMatter, options.limit + 1)
-  // A hit may be found by what no line of its text says, such as its date.
+  // A hit may be found by something that no line of its text says, such as its date.
   if (matching.length === 0) {
     const places = hits.map((owner) => {
       const place = bestLineOf(owner, terms)
@@ -217,15 +218,15 @@ function matchesInFile(
     })
     return { owner, at, tell }
   })
-  // A sentence may go on in the next line, so that no line holds what the hit does.
+  // A sentence may continue in the next line, so that no line holds all the words of the hit.
   return { path, words, held: mostIn(hits, terms), isComplete: true, lines: found }
 }
 
-/** The most of the words that one of the hits holds. */
+/** The most words that one of the hits holds. */
 const mostIn = (hits: readonly LocatedHit[], terms: ReadonlySet<string>): number =>
   Math.max(...hits.map(({ text }) => countTermsIn(text, terms)))
 
-/** File by file, those of a numbered series in their order. `localeCompare` has it, too, but takes 10 ms to begin. */
+/** File by file, with numbered series in order. `localeCompare` could do it, too, but takes 10 ms to start. */
 const byPlace = (a: Result, b: Result): number =>
   compareCodePoints(padded(a.path), padded(b.path)) || compareCodePoints(a.path, b.path) || a.line - b.line
 
@@ -254,7 +255,7 @@ const linesAround = (at: number, { context }: Telling, last = at): { from: numbe
   to: last + context + 1,
 })
 
-/** The lines around one, or around it and all that follow to a last one. */
+/** The lines around one, or around a range from it to a last one. */
 function around(
   lines: readonly string[],
   at: number,

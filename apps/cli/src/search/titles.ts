@@ -3,12 +3,12 @@ import { conversationType, sessionSummaryType } from '@recall/core'
 import { isJsonObject } from '@recall/core/json'
 import { defaultFileSystem, type LocatedHit, openingOf, readBeginning } from '@recall/store-file'
 
-/** Holds the front matter of an archive and the beginning of its summary, in all but the strangest ones. */
+/** Enough for the front matter of an archive and the beginning of its summary, except in very unusual ones. */
 const beginningLength = 16 * 1024
 
 /**
- * Tells what hits are parts of: what a session or a section is called. A session without a name is told by how its
- * summary begins, which is read from the archive once.
+ * Returns a function that names what a hit is part of: the title of a session or a section. A session without a title
+ * is named by the beginning of its summary, which is read from the archive once.
  */
 export function titlesIn(root: string): (hit: LocatedHit) => string {
   const openings = new Map<string, string | undefined>()

@@ -1,5 +1,5 @@
 import { beginningOf } from '@recall/core/text'
 
-/** A text whole, or the beginning of a longer one and `…`. */
+/** The whole text, or the beginning of a longer one and `…`. */
 export const clip = (text: string, length: number): string =>
   text.length <= length ? text : `${beginningOf(text, length)}…`

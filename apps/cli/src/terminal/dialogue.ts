@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises'
 
 /**
- * Questions to the person at a terminal, who may type the answers ahead of them. The terminal is the program's own only
- * while a question waits: at other times Ctrl-C ends it.
+ * Questions to the person at a terminal, who may type ahead. The program takes over the terminal only while a question
+ * waits: at other times Ctrl-C ends the program.
  */
 export function createDialogue(input: NodeJS.ReadableStream, output: NodeJS.WritableStream) {
   const ahead: string[] = []
@@ -15,14 +15,14 @@ export function createDialogue(input: NodeJS.ReadableStream, output: NodeJS.Writ
       return typed
     }
     const dialogue = createInterface({ input, output })
-    // The answer itself is no such event.
+    // The answer itself does not trigger this event.
     dialogue.on('line', (line) => ahead.push(line))
     try {
       const answer = dialogue.question(question)
       if (begun !== '') dialogue.write(begun)
       return await answer
     } catch (error) {
-      // Interrupted: the cursor still stands behind the question.
+      // Interrupted: the cursor is still after the question.
       output.write('\n')
       throw error
     } finally {

@@ -25,7 +25,7 @@ export const formatMs = (ms: number): string =>
 export const count = (n: number, noun: string, plural = `${noun}s`): string =>
   `${n} ${n === 1 ? noun : plural}`
 
-/** The text, cut to so many columns. */
+/** The text, cut to this many columns. */
 export const short = (text: string, columns: number): string =>
   text.length <= columns
     ? text
@@ -34,7 +34,7 @@ export const short = (text: string, columns: number): string =>
         .join('')
         .trimEnd()}…`
 
-/** What a reader skipped, by kind: `6 × line that is no message`. */
+/** What a reader skipped, by kind: `6 × line that is not a message`. */
 export const formatSkipped = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .map(([kind, n]) => `${n} × ${kind}`)
@@ -46,13 +46,15 @@ export const formatCounts = (counts: Readonly<Record<string, number>>): string =
     .map(([kind, n]) => `${n} ${kind}`)
     .join(', ')
 
-/** Quotes a path for a shell. `cmd` takes single quotes for a part of the name, which holds no double ones. */
+/**
+ * Quotes a path for a shell. `cmd` treats single quotes as part of the name; a name there cannot contain double ones.
+ */
 export function quoted(path: string, platform = process.platform): string {
   if (platform === 'win32') return /^[\w.\\/:+-]+$/.test(path) ? path : `"${path}"`
   return /^[\w./:@%+,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
-/** What each signal adds to a rank. */
+/** How much each signal adds to a rank. */
 export const formatSignals = (signals: Readonly<Record<string, number>>): string =>
   Object.entries(signals)
     .map(([name, share]) => `${name} ${share.toFixed(3)}`)

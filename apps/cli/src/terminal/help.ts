@@ -2,9 +2,9 @@ import type { CommandSpec } from '../parse-command-line.ts'
 import type { Io } from './io.ts'
 import { wrap } from './wrap.ts'
 
-/** Longer lines are hard to read, also where there is room for them. */
+/** Longer lines are hard to read, even where there is room for them. */
 const widest = 100
-/** Of a terminal whose width nobody knows. */
+/** For a terminal of unknown width. */
 const usual = 80
 
 type Screen = Pick<Io, 'terminal' | 'columns'>
@@ -64,7 +64,7 @@ const sections = (parts: string[]): string => `${parts.filter((part) => part !==
 
 const paragraph = (text: string, width: number): string => wrap(text, width).join('\n')
 
-/** Narrower than that a description is a column of single words. */
+/** In fewer columns a description would be a column of single words. */
 const narrowest = 24
 
 function heading(title: string, rows: readonly (readonly [string, string])[], width: number): string {

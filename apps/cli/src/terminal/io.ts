@@ -2,7 +2,7 @@
 export interface Io {
   /** Prints results, on standard output. */
   out(text: string): void
-  /** Waits until what was printed is handed over; false when nobody took it all. Default: it was. */
+  /** Waits until the output is handed over; false when its reader did not take all of it. Default: true. */
   taken?(): Promise<boolean>
   /** Prints progress, notices and errors, on standard error. */
   err(text: string): void
@@ -10,7 +10,7 @@ export interface Io {
   cwd: string
   home: string
   now: () => number
-  /** Waits for so many milliseconds. Default: by a timer. */
+  /** Waits for this many milliseconds. Default: by a timer. */
   pause?(ms: number): Promise<void>
   /** Whether standard output is a terminal. */
   terminal: boolean

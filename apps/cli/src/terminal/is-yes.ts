@@ -1,2 +1,2 @@
-/** Whether a person agreed; without an answer, nobody did. */
+/** Whether a person agreed; a missing answer means no. */
 export const isYes = (answer: string | null): boolean => /^y(?:es)?$/i.test(answer?.trim() ?? '')

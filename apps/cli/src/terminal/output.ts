@@ -12,7 +12,7 @@ const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
   throw new Error(`the result cannot be written: ${error.message}`, { cause: error })
 }
 
-/** The same for a stream, whose error event nobody else handles. */
+/** The same for a stream, whose error event has no other listener. */
 function leaveUnlessClosed(error: NodeJS.ErrnoException): void {
   isCutOff = true
   if (error.code === 'EPIPE') return
@@ -32,7 +32,7 @@ function isDevice(descriptor: number): boolean {
   }
 }
 
-/** Whether what is written to a descriptor goes through its stream. */
+/** Whether writes to a descriptor go through its stream. */
 const isStreaming = (descriptor: 1 | 2): boolean => {
   streaming[descriptor] ??= process.platform === 'win32' || isDevice(descriptor)
   return streaming[descriptor]
@@ -42,7 +42,7 @@ const streaming: { 1?: boolean; 2?: boolean } = {}
 /**
  * Writes to a pipe or a file without opening its stream.
  *
- * @returns the rest of the text that a slow reader has not taken yet: from now on its stream has to be used
+ * @returns the rest of the text that a slow reader has not taken yet: from then on its stream has to be used
  */
 function writeNow(
   descriptor: 1 | 2,
@@ -74,12 +74,12 @@ export function writeResult(text: string): void {
   process.stdout.write(rest)
 }
 
-/** The work goes on when nobody can be told how it goes: the reader of standard error left, or its disk is full. */
+/** The work goes on if its progress cannot be reported: the reader of standard error left, or its disk is full. */
 const goOnUntold = (): void => {}
 
 /** Writes progress, notices and errors to standard error. */
 export function writeTalk(told: string): void {
-  // What others named a file, or answered, may steer a terminal.
+  // Names of files and answers that others wrote may contain terminal controls.
   const text = printable(told)
   const rest = isStreaming(2) ? text : writeNow(2, text, goOnUntold)
   if (rest === undefined) return
@@ -101,8 +101,8 @@ export async function resultTaken(): Promise<boolean> {
 }
 
 /**
- * Whether a descriptor was closed when this process started: Node opens the null device in its place, for reading too,
- * which one that somebody sends a result to is not.
+ * Whether a descriptor was closed when this process started: Node then opens the null device in its place, readable
+ * too, which a real target of output is not.
  */
 function isClosed(descriptor: 1): boolean {
   if (process.platform === 'win32') return false

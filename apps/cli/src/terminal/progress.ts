@@ -33,7 +33,7 @@ export async function withProgress<T>(
   }
 }
 
-/** A line that wraps is not cleared whole: on a narrow terminal the bar and the rate are left out. */
+/** A wrapped line is not cleared completely: on a narrow terminal the bar and the rate are left out. */
 export const formatFor = (what: string, columns: number): string =>
   columns < 80
     ? `${what} {percentage}% · {value} of {total}`

@@ -1,24 +1,24 @@
 import { type JsonValue, redactPartsOf, redactText } from '@recall/core'
 import type { Io } from './io.ts'
 
-/** What a secret of several lines begins with. */
+/** The beginning of a secret of several lines. */
 const severalLines = /-----BEGIN|Private-Lines:/
-/** More lines than the longest of them has. */
+/** More lines than the longest such secret has. */
 const farthest = 400
 
 export interface Redaction {
   redact(text: string): string
-  /** Some lines of a text, without those of a secret that begins or ends beyond them. */
+  /** Some lines of a text, without the parts of a secret that begins or ends outside them. */
   excerpt(lines: readonly string[], from: number, to: number): string
-  /** A part of what is made of a value, whose members may be what tells of a secret. */
+  /** A part of a text made from a value, whose other members may reveal that the part is secret. */
   partOf(value: JsonValue, part: string): string
-  /** Says that something was replaced, if it was. */
+  /** Reports that something was replaced, if so. */
   tell(): void
 }
 
 /**
- * Replaces secrets, which people may have typed into files, in what is printed of a memory: agents run commands as well,
- * and what they read goes to the provider of their model.
+ * Replaces secrets, which people may have typed into files, in whatever is printed of a memory: agents run commands as
+ * well, and what they read goes to the provider of their model.
  */
 export function createRedaction(io: Io): Redaction {
   let isNeeded = false
@@ -27,12 +27,12 @@ export function createRedaction(io: Io): Redaction {
     isNeeded ||= redacted !== text
     return redacted
   }
-  /** What a column of a table holds stands in its first line, and what a list holds in the title above it. */
+  /** The first line of a table names the content of a column, and the title above a list names its items. */
   const inParagraph = (lines: readonly string[], from: number, to: number): readonly string[] => {
     const shown = lines.slice(from, to)
     const start = startOfTitled(lines, from)
     const clean = redactText(lines.slice(start, to).join('\n')).text.split('\n')
-    // Of a secret that goes on for several lines, such as a list of codes, one is left.
+    // A secret of several lines, such as a list of codes, shrinks to one line.
     const isLineByLine = clean.length === from - start + shown.length
     const told = isLineByLine ? clean.slice(from - start) : onlyThoseIn(clean, shown, 'secret')
     isNeeded ||= told.some((line, i) => line !== shown[i])
@@ -63,20 +63,20 @@ function startOfParagraph(lines: readonly string[], at: number): number {
   return start
 }
 
-/** The same with the paragraph before it, which may say what stands in this one. */
+/** Like `startOfParagraph`, but includes the paragraph before, which may name the content of this one. */
 function startOfTitled(lines: readonly string[], at: number): number {
   let end = startOfParagraph(lines, at)
   while (end > 0 && at - end < farthest && lines[end - 1]?.trim() === '') end--
   return startOfParagraph(lines, end)
 }
 
-/** Some lines, of those that are not among the clean ones only what is no secret. */
+/** The given lines; those that are not among the clean ones, without their secrets. */
 function onlyThoseIn(clean: readonly string[], lines: readonly string[], kind: string): string[] {
   const kept = new Set(clean)
   return lines.map((line) => (line.trim() === '' || kept.has(line) ? line : withoutPart(line, kind)))
 }
 
-/** A line that is not shown as it is: alone, it may not look like the part of a secret that it is. */
+/** A line that is not shown as it is: by itself, it may not look like the part of a secret that it is. */
 function withoutPart(line: string, kind: string): string {
   const { text } = redactText(line)
   return text === line ? `[redacted:${kind}]` : text

@@ -1,4 +1,4 @@
-/** The lines of a text, none longer than a width but for a word that is. */
+/** The lines of a text, none longer than a width, except for a single word that is. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {

@@ -35,7 +35,9 @@ interface FailedRole {
   reason: string
 }
 
-/** Runs work for several roles. A failure, which may come after a part of the work, does not stop the other roles. */
+/**
+ * Runs work for several roles. A failure, even one that comes after part of the work, does not stop the other roles.
+ */
 async function eachRole<T>(
   project: Project,
   named: string[],
@@ -58,9 +60,9 @@ async function eachRole<T>(
 }
 
 /**
- * The named roles, or all that the caller may write to: a run over all roles must not fail at the team's.
+ * The named roles, or all that the caller may write to: a run over all roles must not fail because of the team's.
  *
- * @throws MemoryError NOT_FOUND for a name that no role has
+ * @throws MemoryError NOT_FOUND for an unknown role
  */
 function rolesFor(project: Project, named: string[], { lead }: EchoesOptions): string[] {
   const { io, echoes } = project
@@ -128,7 +130,7 @@ export async function migrate(project: Project, args: string[], options: EchoesO
   for (const { path, problem } of files)
     if (problem !== undefined) io.err(`recall: ${path} is left as it is: ${problem}\n`)
   if (!options.lead && changed.some(({ path }) => path.startsWith(`${teamRole}/`)))
-    io.err(`recall: nothing can be renamed so: only the lead writes to ${teamRole} (--lead)\n`)
+    io.err(`recall: nothing can be renamed like that: only the lead writes to ${teamRole} (--lead)\n`)
   if (options.yes) await afterChange(project, options)
   print(io, options.json, { applied: options.yes, files }, () => {
     const lines = changed.flatMap(({ path, backup, renamed }) => [

@@ -4,7 +4,7 @@ import { paint } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
 import { copyToMemory, type EchoesOptions, notFound, type Project } from './project.ts'
 
-/** Examines the echoes and copies them into the memory; with `--yes`, removes what killed processes left. */
+/** Examines the echoes and copies them into the memory; with `--yes`, removes what killed processes left behind. */
 export async function doctor(project: Project, _: string[], options: EchoesOptions): Promise<number> {
   const { io, folder, echoes } = project
   const findings =
@@ -26,7 +26,7 @@ export async function doctor(project: Project, _: string[], options: EchoesOptio
 
 const ofAll = (ok: boolean, message: string): EchoFinding => ({ role: null, ok, message })
 
-/** Copies the echoes into the memory, and tells whether searches find them there. */
+/** Copies the echoes into the memory, and reports whether searches find them there. */
 async function copiesIn(project: Project, options: EchoesOptions): Promise<EchoFinding> {
   try {
     const mirrored = await copyToMemory(project, options)

@@ -49,7 +49,7 @@ export async function add(project: Project, args: string[], options: EchoesOptio
   return undefined
 }
 
-/** Says what the role knew already, in the same words. */
+/** Reports entries in which the role already had the same words. */
 async function tellOfSame({ io, echoes }: Project, role: string, id: string): Promise<void> {
   const wordsOf = ({ title, learning, evidence }: EchoEntry) => JSON.stringify([title, learning, evidence])
   const all = (await echoes.read(role)).echoes
@@ -57,7 +57,7 @@ async function tellOfSame({ io, echoes }: Project, role: string, id: string): Pr
   const same = all.filter((echo) => added && echo !== added && wordsOf(echo.entry) === wordsOf(added.entry))
   if (same.length === 0) return
   const names = same.map((echo) => `${role}/${echo.id}`).join(', ')
-  io.err(`recall: the same stands there already as ${names}\n`)
+  io.err(`recall: the same is there already as ${names}\n`)
 }
 
 /** Moves an entry to another layer. */
@@ -99,7 +99,7 @@ export async function restore(project: Project, args: string[], options: EchoesO
     for (const { role, id } of references)
       restored.push({ role, id, changed: await project.echoes.restoreEntry(role, id) })
   } finally {
-    // Those before one that fails are back, whatever comes of it.
+    // The entries before one that fails are restored, whatever happens next.
     if (restored.length > 0) await tellRestored(project, restored, options)
   }
   return exitCodes.fine
@@ -113,7 +113,7 @@ async function tellRestored(
   await afterChange(project, options)
   print(project.io, options.json, { restored }, () =>
     restored
-      .map(({ role, id, changed }) => `${role}/${id} ${changed ? 'is back' : 'stands as it is'}\n`)
+      .map(({ role, id, changed }) => `${role}/${id} ${changed ? 'is back' : 'is unchanged'}\n`)
       .join(''),
   )
 }
@@ -127,7 +127,7 @@ async function carryOut(project: Project, plan: EditPlan, options: EchoesOptions
     options.json,
     { applied: options.yes, plan, ...(Object.keys(newIds).length > 0 ? { newIds } : {}) },
     () => {
-      if (plan.steps.length === 0) return 'There is nothing to take out.\n'
+      if (plan.steps.length === 0) return 'There is nothing to remove.\n'
       const lines = plan.steps.map(({ id, to, title }) => {
         const newId = newIds[id]
         return `${plan.role}/${id} → ${newId ? `${plan.role}/${newId}` : to}  ${title}\n`

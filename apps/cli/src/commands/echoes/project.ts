@@ -66,8 +66,8 @@ export interface Project {
 }
 
 /**
- * Finds a project's echoes: `--folder`, else those in this folder or the nearest one above it that has any, up to that of
- * the repository.
+ * Finds a project's echoes: `--folder`, otherwise those in this folder or the nearest one above it that has any, up to
+ * the root of the repository.
  *
  * @throws UsageError when a file stands there
  */
@@ -76,7 +76,7 @@ export function openProject(io: Io, { lead, texts }: EchoesOptions): Project {
   const folder = texts.folder === undefined ? usualFolder(path) : resolve(io.cwd, texts.folder)
   if (statSync(folder, { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`${folder} is a file: echoes are kept in a folder`)
-  // Only a person at a terminal can agree: no option and no variable can do so for them.
+  // Only a person at a terminal can agree: no option or variable can do so for them.
   const askHuman = async (question: string): Promise<boolean> =>
     isYes(await io.ask(`${question}\nAre you sure? [y/N] `))
   return {
@@ -88,21 +88,21 @@ export function openProject(io: Io, { lead, texts }: EchoesOptions): Project {
   }
 }
 
-/** The folder of the documents for people: `--docs`, else that of the project. */
+/** The folder of the documents for people: `--docs`, otherwise the project's. */
 export const docsOf = ({ io, path }: Project, { texts }: EchoesOptions): string =>
   texts.docs === undefined ? join(path, 'docs', 'solutions') : resolve(io.cwd, texts.docs)
 
-/** Where echoes of a project may be, below that: the first is where they are begun. */
+/** The folders that may hold a project's echoes, relative to it; new echoes go to the first. */
 const ownFolder = '.recall/echoes'
 const folders = [ownFolder, ...targets.flatMap(({ echoes = [] }) => echoes)]
 
-/** The folder of a project's echoes; where it has several, the first. */
+/** The folder of a project's echoes; the first, if it has several. */
 const usualFolder = (path: string): string =>
   join(path, folders.find((folder) => existsSync(join(path, folder))) ?? ownFolder)
 
 /**
- * The nearest folder at or above this one with echoes or with version control, else this one: a project has no part in
- * the echoes of the folder that it lies in, such as a home folder with a memory.
+ * The nearest folder at or above this one with echoes or with version control, otherwise this one: a project does not
+ * share the echoes of a folder that contains it, such as a home folder with a memory.
  */
 function projectOf({ cwd }: Io): string {
   const marks = [...folders, '.git']
@@ -113,8 +113,8 @@ function projectOf({ cwd }: Io): string {
 }
 
 /**
- * Runs after each change: copies the echoes into the memory, so that searches find them, and excludes their folder
- * from version control unless `talisman.yml` beside it says otherwise.
+ * Runs after each change: copies the echoes into the memory, so that searches find them, and excludes their folder from
+ * version control unless a `talisman.yml` in the project says otherwise.
  */
 export async function afterChange(project: Project, options: EchoesOptions): Promise<void> {
   const { io, path, folder } = project
@@ -133,7 +133,7 @@ export async function afterChange(project: Project, options: EchoesOptions): Pro
   await mirror(project, options)
 }
 
-/** Whether a relative path leads out of the folder that it begins in; on Windows one to another drive is absolute. */
+/** Whether a relative path leads out of the folder it starts in; on Windows a path to another drive is absolute. */
 const leadsOut = (path: string): boolean => path === '..' || path.startsWith('../') || isAbsolute(path)
 
 export const notFound = (why: string): string => `searches do not find the latest echoes: ${why}`
@@ -155,13 +155,13 @@ export async function copyToMemory(
 ): Promise<Mirrored | undefined> {
   const root = findRoot(io, options)
   const isNamed = Boolean(options.root || io.env.RECALL_ROOT)
-  // Without a memory there is nothing to update, but a named root that is missing is reported.
+  // Without a memory there is nothing to update, but a missing root that was named is reported.
   if (!isNamed && !holdsMemory(root, options)) return undefined
   const prefix = prefixOf(root, path, folder)
   return withMemory(io, options, (memory) => mirrorEchoes(echoes, memory, { prefix }))
 }
 
-/** What the keys of the copies begin with. Several projects and folders may share a memory, so it names the folder. */
+/** The prefix of the copies' keys. Several projects and folders may share a memory, so it names the folder. */
 function prefixOf(root: string, path: string, folder: string): string {
   const usual = usualFolder(path)
   // Only one folder of a project may use the plain prefix; a second one would replace its copies.
@@ -169,14 +169,14 @@ function prefixOf(root: string, path: string, folder: string): string {
   return isOwn ? 'echo:' : `echo:${basename(path).replace(/[^\w.-]+/g, '-')}-${sha256(folder).slice(0, 6)}/`
 }
 
-/** @throws MemoryError NOT_FOUND for a name that no role has */
+/** @throws MemoryError NOT_FOUND for an unknown role */
 export function checkRoles({ folder }: Project, named: readonly string[]): void {
   const missing = named.find((role) => !existsSync(join(folder, role)))
   if (missing !== undefined)
     throw new MemoryError(`there is no role ${missing} (see 'recall echoes show')`, MemoryErrorCode.NOT_FOUND)
 }
 
-/** @throws MemoryError NOT_FOUND for an id that no entry of the role has */
+/** @throws MemoryError NOT_FOUND when no entry of the role has the id */
 export async function findEcho(echoes: Echoes, role: string, id: string): Promise<KnownEcho> {
   const echo = (await echoes.read(role)).echoes.find((each) => each.id === id)
   if (echo) return echo
@@ -206,7 +206,7 @@ export function layerOf(text: string | undefined, fallback?: EchoLayer): EchoLay
 }
 
 /**
- * Prints one JSON document, or text for people. Others wrote the text, so it is stripped of terminal controls, and of
+ * Prints one JSON document, or text for people. Others wrote the text, so terminal controls are removed from it, and
  * secrets that somebody typed in: agents run commands as well.
  */
 export function print(io: Io, json: boolean, value: object, text: () => string): void {

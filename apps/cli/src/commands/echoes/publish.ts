@@ -11,7 +11,7 @@ import { printable } from '../../terminal/printable.ts'
 import { type EchoesOptions, type Project, print } from './project.ts'
 import { echoOf } from './remembrance.ts'
 
-/** Publishes one echo on the hub. Shows first what would be sent and what was redacted and, without `--yes`, asks. */
+/** Publishes one echo on the hub. First shows what would be sent and what was redacted and, without `--yes`, asks. */
 export async function publish(
   project: Project,
   [reference]: string[],
@@ -72,5 +72,5 @@ function sharedOf(
   return { memory: { content: text, tags: tags.slice(0, mostTags) }, redacted }
 }
 
-/** Redacts a text before it is split into tags: in parts, a secret would not be recognised. */
+/** Redacts a text before it is split into tags: a secret would not be recognised in parts. */
 const redactedWords = (text: string): string => redactText(text).text.replace(/\[redacted:[^\]]*\]/g, ' ')

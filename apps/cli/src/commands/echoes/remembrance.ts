@@ -46,7 +46,7 @@ export async function remembrance(project: Project, args: string[], options: Ech
 }
 
 /**
- * Promotes an etched echo to a document for people. The category `security` needs the agreement of a person at the
+ * Promotes an etched echo to a document for people. The category `security` needs the consent of a person at the
  * terminal.
  */
 export async function promote(

@@ -27,7 +27,7 @@ export async function show(project: Project, args: string[], { json }: EchoesOpt
     const lines = roles.flatMap(({ role, entries, problems, archived }) => [
       `${role}`,
       ...entries.map(({ id, score, title }) => `  ${id.padEnd(14)} ${score.toFixed(2)}  ${title}`),
-      ...problems.map((each) => `  line ${each.line} is no entry: ${each.problems.join('; ')}`),
+      ...problems.map((each) => `  line ${each.line} is not an entry: ${each.problems.join('; ')}`),
       ...archived.map(({ id, shortened }) => `  ${id.padEnd(14)} ${shortened ? 'shortened' : 'archived'}`),
     ])
     return `${lines.join('\n')}\n`
@@ -37,7 +37,7 @@ export async function show(project: Project, args: string[], { json }: EchoesOpt
   return hasAny ? exitCodes.fine : exitCodes.no
 }
 
-/** @returns `undefined`, once that was said, for a role that cannot be read: it keeps nobody from seeing the others */
+/** @returns `undefined` for a role that cannot be read, which is reported: the other roles are shown all the same */
 async function shownRole({ io, echoes }: Project, role: string) {
   try {
     const { echoes: all, problems, archived } = await echoes.read(role)
@@ -85,7 +85,7 @@ export async function surfaceFor(project: Project, roles: string[], options: Ech
   })
   const known = echoes.roles()
   if (known.length > 0) await mirror(project, options)
-  // A role that has learned nothing yet is no mistake: what the team knows is shown all the same.
+  // A role that has learned nothing yet is not a mistake: what the team knows is shown all the same.
   for (const role of roles.filter((each) => !known.includes(each)))
     io.err(`recall: there is no role ${printable(role)} yet\n`)
   for (const problem of found.problems) io.err(`recall: ${printable(problem)}\n`)
@@ -98,7 +98,7 @@ export async function surfaceFor(project: Project, roles: string[], options: Ech
   print(io, options.json, { task, echoes: entries, solutions, text: found.text }, () =>
     found.text === '' ? '' : `${found.text}\n`,
   )
-  // What is printed goes into an agent's context, and this is nothing for it.
+  // The output goes into an agent's context, where this message would be of no use.
   const isEmpty = entries.length + solutions.length === 0
   if (isEmpty && !options.json) io.err('recall: no echo fits the task\n')
   return isEmpty ? exitCodes.no : exitCodes.fine
