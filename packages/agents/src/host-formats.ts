@@ -23,16 +23,16 @@ export interface HostFormat {
   /** Whether a JSON line can only come from this host. */
   isLine(value: unknown): boolean
   read(path: string): Promise<Conversation>
-  /** The transcripts of the helpers of the session with this id, where they are files of their own. */
+  /** The transcripts of the helpers of the session with this id, if they are separate files. */
   listHelpers?(path: string, id: string): Promise<string[]>
-  /** The transcripts of sessions that hold what a session was forked from, where it is not read with it. */
+  /** The transcripts of sessions that hold what a session was forked from, if that is not read with it. */
   listOrigins?(path: string): Promise<string[]>
 }
 
 export const hostFormats: readonly HostFormat[] = [
   {
     name: 'Claude Code session (JSONL)',
-    // Both call their members the same.
+    // Both hosts use the same member names.
     isLine: (value) => isClaudeCodeLine(value) && !isQwenLine(value),
     read: readClaudeCodeTranscript,
     listHelpers: listClaudeCodeHelpers,

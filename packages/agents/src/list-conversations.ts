@@ -32,7 +32,7 @@ export interface ListedConversation {
 
 /**
  * Cache of the export that was scanned last. Its conversations are opened one after the other, and scanning from the
- * start for each of them would take quadratic time.
+ * start for each would take quadratic time.
  */
 let last: { key: string; conversations: ReadonlyMap<string, ListedConversation> } | null = null
 
@@ -73,7 +73,7 @@ export async function listConversations(
 export async function readListedConversation(path: string, id: string): Promise<Conversation> {
   const conversations = await listConversations(path)
   if (conversations === null) {
-    throw new MemoryError(`${path} is no export of conversations`, MemoryErrorCode.INVALID_INPUT, {
+    throw new MemoryError(`${path} is not an export of conversations`, MemoryErrorCode.INVALID_INPUT, {
       details: { path },
     })
   }
@@ -86,7 +86,7 @@ export async function readListedConversation(path: string, id: string): Promise<
   const found = listed.problem === undefined ? recognise(await readValue(path, listed)) : null
   if (found === null) {
     throw new MemoryError(
-      `${path}: ${listed.problem ?? 'it has changed while it was read: try again'}`,
+      `${path}: ${listed.problem ?? 'it was changed while it was being read: try again'}`,
       MemoryErrorCode.INVALID_INPUT,
       { details: { path } },
     )
@@ -120,10 +120,10 @@ function recognise(value: unknown): { form: ConversationForm; value: Record<stri
 
 function problemOf({ bytes, length, ended }: JsonItem): string {
   const megabytes = (size: number): string => `${Math.round(size / 1024 / 1024)} MB`
-  if (!ended) return 'breaks off: the file is not whole, export it again'
+  if (!ended) return 'breaks off: the file is incomplete, export it again'
   if (bytes === null)
     return `has ${megabytes(length)}; a conversation may have ${megabytes(mostConversationBytes)}`
-  return 'is no conversation in a known form'
+  return 'is not a conversation in a known format'
 }
 
 /** Ids become parts of names, so an id of any other shape is replaced by a hash. */
@@ -134,7 +134,7 @@ const toId = (id: unknown, origin: readonly unknown[]): string =>
 
 const hashOf = (content: string): string => createHash('sha256').update(content).digest('hex').slice(0, 24)
 
-/** The element at the place of a listed one; `undefined` when it is another by now. */
+/** The element at the place of a listed one; `undefined` if it is a different one by now. */
 async function readValue(path: string, { start, length, stamp }: ListedConversation): Promise<unknown> {
   const file = await openFile(path)
   try {

@@ -3,8 +3,8 @@ import { listOpencodeSession } from './opencode/read-session.ts'
 import { isJson, splitAddress } from './reading/one-of-many.ts'
 
 /**
- * A session's transcript, then those of the helpers that it started and of theirs, then those of sessions that it was
- * forked from. A host may also keep them in the session's own transcript, which is then alone.
+ * A session's transcript, then those of the helpers that it started and of their helpers, then those of sessions that
+ * it was forked from. If a host keeps them all in the session's own transcript, that is the only one.
  *
  * @param path a file, or an address as `listImportable` returns it
  * @throws MemoryError when the session, or the place of its helpers, cannot be read

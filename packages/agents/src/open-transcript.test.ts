@@ -39,7 +39,7 @@ it('reads JSON Lines with roles, a session line, tools and block lists', async (
   )
   expect(conversation).toMatchObject({
     sessionId: 'abc',
-    facts: { title: 'A talk', project: '/src', skipped: { 'line that is no message': 1 } },
+    facts: { title: 'A talk', project: '/src', skipped: { 'line that is not a message': 1 } },
   })
   expect(outline).toEqual([
     'user: hello',
@@ -194,7 +194,7 @@ it('counts in a JSON document what is no message', async () => {
     JSON.stringify([{ role: 'user', content: 'ping' }, 7, { role: 'critic', content: 'no' }]),
   )
   expect(outline).toEqual(['user: ping'])
-  expect(conversation.facts.skipped).toEqual({ 'line that is no message': 2 })
+  expect(conversation.facts.skipped).toEqual({ 'line that is not a message': 2 })
 })
 
 it('passes over calls of tools that name none', async () => {

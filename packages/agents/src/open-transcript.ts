@@ -8,18 +8,18 @@ import { isJson, splitAddress } from './reading/one-of-many.ts'
 import { openFile } from './reading/open-file.ts'
 import { readJsonDocument } from './reading/read-json-document.ts'
 
-/** Those of which a file holds many. */
+/** Formats of files that hold many sessions. */
 const formatsOfMany = [
   'a session in the database of OpenCode, as opencode.db#<id>',
   'conversations.json of an export of claude.ai or ChatGPT, one conversation as conversations.json#<id>',
 ]
 
 /**
- * Opens a transcript in any format that Recall understands. The content decides, not the file's name. `<file>#<id>`,
- * as `listImportable` returns it, opens one session of a file of many.
+ * Opens a transcript in any format that Recall understands. The content decides, not the file's name. `<file>#<id>`, as
+ * `listImportable` returns it, opens one session of a file of many.
  *
- * @throws MemoryError NOT_FOUND or FORBIDDEN when the file cannot be opened, INVALID_INPUT when its format is
- * none of the known ones; never returns an empty conversation in place of an error
+ * @throws MemoryError NOT_FOUND or FORBIDDEN when the file cannot be opened, INVALID_INPUT when its format is not a
+ * known one; never returns an empty conversation instead of an error
  */
 export async function openTranscript(path: string): Promise<Conversation> {
   const address = splitAddress(path)
@@ -36,7 +36,7 @@ export async function openTranscript(path: string): Promise<Conversation> {
   if (await isUtf16(path)) throw utf16(path)
   const formats = [...hostFormats.map((format) => format.name), ...formatsOfMany, ...neutralFormats]
   throw new MemoryError(
-    `${path} is no transcript that Recall can read. It understands: ${formats.join('; ')}`,
+    `${path} is not a transcript that Recall can read. It understands: ${formats.join('; ')}`,
     MemoryErrorCode.INVALID_INPUT,
     { details: { path, formats } },
   )
@@ -53,15 +53,15 @@ async function isUtf16(path: string): Promise<boolean> {
   }
 }
 
-/** Decoding it would not help: the letters beyond ASCII are others by then. */
+/** Decoding it would not help: characters beyond ASCII are already wrong. */
 const utf16 = (path: string): MemoryError =>
   new MemoryError(
-    `${path} is UTF-16 text, which Windows PowerShell makes of what is redirected there, with other letters: make the file anew with cmd /c "… > file"`,
+    `${path} is UTF-16 text, which Windows PowerShell makes when it redirects output, with wrong letters: make the file again with cmd /c "… > file"`,
     MemoryErrorCode.INVALID_INPUT,
     { details: { path } },
   )
 
-/** @throws MemoryError INVALID_INPUT for an export of many conversations, of which one must be named */
+/** @throws MemoryError INVALID_INPUT for an export of many conversations, because one of them must be named */
 async function refuseExport(path: string): Promise<void> {
   const conversations = await listConversations(path)
   if (conversations === null) return

@@ -44,8 +44,8 @@ export function sessionSources(machine: {
 
 /**
  * What can be imported from a path. For a folder: its JSON, JSON Lines (also compressed) and markdown files at any
- * depth, a session's file before those of its helpers. For the file of a session: it, those of its helpers, and those of
- * sessions that it was forked from. For a database of sessions or a JSON export of conversations: each of them as
+ * depth, a session's file before those of its helpers. For a session's file: that file, those of its helpers, and those
+ * of sessions that it was forked from. For a database of sessions or a JSON export of conversations: each of them as
  * `<path>#<id>`. Links are not followed.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when the path cannot be read
@@ -82,8 +82,8 @@ export interface SourceState {
 }
 
 /**
- * The state of a source that `listImportable` returned. A conversation in an export has a state of its own: a new
- * export changes only the state of conversations that went on.
+ * The state of a source that `listImportable` returned. A conversation in an export has its own state: a new export
+ * changes only the state of conversations that went on.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when it cannot be read
  */

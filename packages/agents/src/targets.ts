@@ -41,7 +41,7 @@ export function asTarget(value: unknown, from: string): Target {
           : undefined
   if (problem) {
     throw new MemoryError(
-      `${from} is no target: ${problem} (see docs/hosts.md)`,
+      `${from} is not a target: ${problem} (see docs/hosts.md)`,
       MemoryErrorCode.INVALID_INPUT,
     )
   }

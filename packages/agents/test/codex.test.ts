@@ -238,7 +238,7 @@ it('reads when something was said in a Codex session, where it worked first, and
   expect(messages[1]).not.toHaveProperty('at')
   expect(conversation.facts).toMatchObject({
     project: '/home/dev/api',
-    skipped: { 'line that is no message': 2 },
+    skipped: { 'line that is not a message': 2 },
   })
 })
 

@@ -264,7 +264,7 @@ it('lists an element that is no conversation, and one that the file breaks off i
   const [first, ...rest] = await listImportable(path)
   expect(await messagesOf(await openTranscript(first as string))).toHaveLength(4)
   expect(rest).toEqual([`${path}#item-2`, `${path}#item-3`])
-  await expect(openTranscript(`${path}#item-2`)).rejects.toThrow(/element 2 is no conversation/)
+  await expect(openTranscript(`${path}#item-2`)).rejects.toThrow(/element 2 is not a conversation/)
   await expect(openTranscript(`${path}#item-3`)).rejects.toThrow(/element 3 breaks off.*export it again/)
 })
 
@@ -406,6 +406,6 @@ it('takes no other conversation for the one that was listed where it stands now'
   await writeFile(path, JSON.stringify([chat('b'), chat('a')]))
   await utimes(path, at, at)
   await expect(openTranscript(`${path}#a`)).rejects.toMatchObject({
-    message: expect.stringContaining('it has changed while it was read: try again'),
+    message: expect.stringContaining('it was changed while it was being read: try again'),
   })
 })

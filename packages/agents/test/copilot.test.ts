@@ -55,9 +55,11 @@ it.each(['session.start', 'user.message', 'assistant.turn_start', 'tool.executio
     expect(conversation.facts).toEqual({ skipped: {} })
     for (const other of [`my.${type}`, `${type}.now`, type.replace('.', '-')])
       await expect(readTranscript('a.jsonl', jsonLines({ type: other, data: {} }))).rejects.toThrow(
-        'no transcript',
+        'not a transcript',
       )
-    await expect(readTranscript('a.jsonl', jsonLines({ type, data: 'x' }))).rejects.toThrow('no transcript')
+    await expect(readTranscript('a.jsonl', jsonLines({ type, data: 'x' }))).rejects.toThrow(
+      'not a transcript',
+    )
   },
 )
 
@@ -107,7 +109,10 @@ it('reads when something was said in Copilot, where, and which tools were used, 
     { id: 'line-7', role: 'assistant', content: [{ type: 'tool_use', id: '', name: 'tool', input: null }] },
   ])
   expect(messages[2]).not.toHaveProperty('at')
-  expect(conversation.facts).toEqual({ project: '/home/dev/api', skipped: { 'line that is no message': 3 } })
+  expect(conversation.facts).toEqual({
+    project: '/home/dev/api',
+    skipped: { 'line that is not a message': 3 },
+  })
 })
 
 it('reads what was pasted into a prompt of Copilot from the file that the host keeps it in', async () => {

@@ -72,8 +72,8 @@ describe('settings that cannot be edited', () => {
   })
 
   it.each([
-    ['{"hooks": []}', "'hooks' is no object"],
-    ['{"hooks": {"PreCompact": {}}}', "'hooks.PreCompact' is no list"],
+    ['{"hooks": []}', "'hooks' is not an object"],
+    ['{"hooks": {"PreCompact": {}}}', "'hooks.PreCompact' is not a list"],
   ])('says what stands in the way in %s', async (content, reason) => {
     const home = await temporaryFolder()
     write(home, { '.claude/settings.json': content })
@@ -84,10 +84,10 @@ describe('settings that cannot be edited', () => {
   })
 
   it.each([
-    ['model = ', 'it is no valid TOML (Invalid TOML document: '],
+    ['model = ', 'it is not valid TOML (Invalid TOML document: '],
     [
       'mcp_servers = {}\n',
-      "'mcp_servers' in it stands between braces: give each of its members a [table] first",
+      "'mcp_servers' in it is written between braces: give each of its members a [table] first",
     ],
   ])('says whether the TOML of Codex is broken or leaves no place in %j', async (content, reason) => {
     const home = await temporaryFolder()
@@ -133,7 +133,7 @@ describe('settings that cannot be edited', () => {
     const host = setUp(home, targets[0] as Target)
     expect(host.install().find(({ path }) => path.endsWith('/settings.json'))).toMatchObject({
       status: 'refused',
-      reason: expect.stringContaining('it is a link to a file that is not there'),
+      reason: expect.stringContaining('it is a link to a file that does not exist'),
     })
     host.uninstall()
     expect(snapshot(home)).toEqual(before)
@@ -144,7 +144,7 @@ describe('settings that cannot be edited', () => {
     symlinkSync('dotfiles/claude', join(home, '.claude'))
     const before = snapshot(home)
     const { install, uninstall } = setUp(home, claude)
-    const reason = expect.stringContaining('or lies behind one to such a folder')
+    const reason = expect.stringContaining('or lies below a link to such a folder')
     expect(install()).toMatchObject([
       { status: 'refused', reason },
       { status: 'refused', reason },
@@ -305,7 +305,7 @@ it.each(['[mcp]\nrecall = { command = "recall" }\n', 'mcp.recall.command = "reca
   (text) => {
     expect(tomlTable('x', ['mcp', 'recall'], { command: 'recall' }).add(text)).toBe(text)
     const edit = tomlTable('x', ['mcp', 'recall'], { command: 'recall', args: ['mcp'] })
-    expect(() => edit.add(text)).toThrow("'mcp.recall' stands in it in another form than ours")
+    expect(() => edit.add(text)).toThrow("'mcp.recall' occurs in it in another form than ours")
     expect(edit.remove(text)).toBe(text)
   },
 )
@@ -372,7 +372,7 @@ it('keeps a JSON file that is indented far, and leaves one that is indented fart
     expect(JSON.parse(added)).toEqual({ mcpServers: { recall: { command: 'recall' } } })
     expect(edit.add(added)).toBe(added)
   }
-  expect(() => edit.add(`${' '.repeat(198)}{}`)).toThrow('it is indented too far: format it anew')
+  expect(() => edit.add(`${' '.repeat(198)}{}`)).toThrow('it is indented too far: reformat it')
 })
 
 it('takes no other blanks for an empty file than those that YAML and TOML pass over', () => {
@@ -383,7 +383,7 @@ it('takes no other blanks for an empty file than those that YAML and TOML pass o
       expect([added, edit.add(added)]).toEqual([text + edit.byHand, added])
     }
     for (const text of ['\v', '\f\n', '\u00a0', '\u3000\n'])
-      expect(() => edit.add(text)).toThrow(/no (?:valid )?(?:YAML|TOML)/)
+      expect(() => edit.add(text)).toThrow(/not (?:a |valid )(?:YAML|TOML)/)
   }
 })
 

@@ -202,10 +202,10 @@ it('reads the graph of the MCP memory server, each observation and each relation
     { ...ofAna, id: 'relation:ana|relates to|api', text: 'ana relates to api' },
   ])
   expect(found?.skipped).toEqual({
-    'observation that is no text': 1,
+    'observation that is not a text': 1,
     'entity without a name': 1,
     'entity without observations': 1,
-    'line that is no object': 1,
+    'line that is not an object': 1,
   })
 })
 
@@ -307,8 +307,8 @@ it('reads an export of mcp-memory-service, by the hash of each memory', async ()
 })
 
 it.each([
-  [{ partial: true }, { 'rest of an export that says it is not whole': 1 }],
-  [{ importable: false, warnings: ['cut'] }, { 'rest of an export that says it is not whole': 1 }],
+  [{ partial: true }, { 'rest of an export that says it is not complete': 1 }],
+  [{ importable: false, warnings: ['cut'] }, { 'rest of an export that says it is not complete': 1 }],
   [{ partial: false, importable: true }, {}],
 ])('says of an export of claude-mem whether it is whole: %j', async (metadata, skipped) => {
   const observations = [{ id: 1, title: 'a walrus' }]

@@ -66,7 +66,7 @@ it('reads who said what when in Gemini CLI, also where a message has no id, and 
   expect(new Set(messages.map(({ id }) => id)).size).toBe(3)
   expect(conversation.sessionId).toBe('session-1.json')
   expect(conversation.facts).toEqual({
-    skipped: { 'line that is no message': 1 },
+    skipped: { 'line that is not a message': 1 },
     project: '/home/dev/api',
   })
 })
@@ -270,7 +270,7 @@ it('knows title and project of a chat of Gemini CLI that is one document, and co
   const messages = [{ type: 'user', content: 'hello' }, 7]
   const document = { sessionId: 'g1', summary: ' A look ', messages }
   const { conversation } = await readTranscript('p/chats/a.json', JSON.stringify(document, null, 2))
-  expect(conversation.facts).toEqual({ skipped: { 'line that is no message': 1 }, title: 'A look' })
+  expect(conversation.facts).toEqual({ skipped: { 'line that is not a message': 1 }, title: 'A look' })
   const path = join(await temporaryFolder(), 'p/chats/a.json')
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, JSON.stringify({ ...document, directories: ['/home/dev/web'] }, null, 2))

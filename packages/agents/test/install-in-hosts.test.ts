@@ -26,7 +26,7 @@ describe('a server of the same name that is not ours', () => {
     const { install, uninstall } = setUp(home, target)
     const refused = install().filter(({ status }) => status === 'refused')
     expect(refused).toMatchObject([
-      { path: join(home, path), reason: expect.stringContaining(`'recall' in it is another one`) },
+      { path: join(home, path), reason: expect.stringContaining(`'recall' in it is not ours`) },
     ])
     expect(readFileSync(join(home, path), 'utf8')).toBe(text)
 

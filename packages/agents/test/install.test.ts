@@ -320,7 +320,7 @@ describe('custom targets', () => {
     [{ name: 'mine', edits: [] }, '`edits` must be a function'],
     [{ name: 'claude', edits: () => [] }, "'claude' is the name of a built-in target"],
   ])('are refused with what is wrong with them: %j', (value, problem) => {
-    expect(() => asTarget(value, 'mine.mjs')).toThrow(`mine.mjs is no target: ${problem}`)
+    expect(() => asTarget(value, 'mine.mjs')).toThrow(`mine.mjs is not a target: ${problem}`)
   })
 
   it('need a name and edits, and keep what else they say', () => {

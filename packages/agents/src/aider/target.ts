@@ -4,7 +4,9 @@ import { protocolText } from '../install/protocol.ts'
 import type { Target } from '../install/target.ts'
 import { yamlList } from '../install/yaml-list.ts'
 
-/** The host has no hooks and no tools, but it reads files when it starts: it is pointed to those of the memory. */
+/**
+ * The host has no hooks and no tools, but it reads files when it starts: the target points it to those of the memory.
+ */
 export const aiderTarget: Target = {
   name: 'aider',
   title: 'Aider',

@@ -35,7 +35,7 @@ export function currentBranch(tree: Tree): TreeNode[] {
   return branch.reverse()
 }
 
-/** Key of the leaf with the latest message; of equally late ones, the last in the file. */
+/** Key of the leaf with the latest message; if several are equally late, the last in the file. */
 function latestEnd(mapping: Record<string, unknown>): string | undefined {
   const nodes = Object.entries(mapping).filter((entry): entry is [string, Record<string, unknown>] =>
     isRecord(entry[1]),

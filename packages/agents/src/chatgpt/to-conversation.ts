@@ -6,7 +6,7 @@ import { countInto, type Skip } from '../reading/skipped.ts'
 import { currentBranch, type Tree } from './current-branch.ts'
 import { toBlocks } from './to-blocks.ts'
 
-/** A conversation in the export of ChatGPT: a tree of messages, of which the branch that was last shown is read. */
+/** A conversation in the export of ChatGPT: a tree of messages; only the branch that was last shown is read. */
 export const chatgptConversation: ConversationForm = {
   matches: (value) => isRecord(value.mapping),
   idOf: (value) => value.conversation_id ?? value.id,
@@ -45,7 +45,7 @@ function toTurn(message: Record<string, unknown>, skip: Skip): Pick<Message, 'ro
   return { role: role === 'user' ? 'user' : 'assistant', content }
 }
 
-/** A turn of nothing but documents has a mark of each. */
+/** A turn that consists only of documents has a mark for each. */
 function attachedTo({ metadata }: Record<string, unknown>): ContentBlock[] {
   const attached = isRecord(metadata) && Array.isArray(metadata.attachments) ? metadata.attachments : []
   return attached.map(() => ({ type: 'text', text: '[document]' }))

@@ -64,7 +64,7 @@ function* toMessages(
   }
 }
 
-/** What is attached with its text, then the files of which the export has only the names, such as pictures. */
+/** Attachments that come with their text, then the files that the export only names, such as pictures. */
 function filesOf({ attachments, files }: Record<string, unknown>): ContentBlock[] {
   const attached = recordsIn(attachments)
   const names = new Set(attached.map((each) => each.file_name))

@@ -1,22 +1,22 @@
 import type { TranscriptLine } from './transcript-line.ts'
 
-/** Helpers that the host starts to keep notes of a session, or to guess what its person types next. */
+/** Helpers that the host starts to keep notes of a session, or to guess what the person types next. */
 const ownHelper = /^a(?:session_memory|prompt_suggestion)-/
 
-/** Helpers whose transcript may begin with a copy of all that the session holds, and what tells their own request. */
+/** Helpers whose transcript may begin with a copy of the whole session, and how to recognise their own request. */
 const copying = [
-  // The summary of a session that grew too long is worth keeping, the host's recipe for it is not.
+  // The summary of a session that grew too long is worth keeping, but not the host's instructions for it.
   { agentId: /^acompact-/, request: /\bYour task is to create a detailed summary\b/, isHosts: true },
-  // A question beside the session (`/btw`).
+  // A side question to the session (`/btw`).
   { agentId: /^aside_question-/, request: /<system-reminder>[^<]*\bside question\b/, isHosts: false },
 ]
 
-/** What older versions of the host sent to each kind of helper, so that it would be ready. */
+/** What older versions of the host sent to each kind of helper to warm it up. */
 const warmUp = /^(?:"Warmup"|\[\{"type":"text","text":"Warmup"\}\])$/
 
 /**
- * Tells which lines of a helper's transcript were neither asked of it by a person or an agent nor said by it. It is
- * asked about all of them, in their order.
+ * Tells which lines of a helper's transcript were neither asked of it by a person or an agent nor said by it. Call the
+ * function for all lines, in order.
  */
 export function isNotItsOwn(agentId: string): (line: TranscriptLine) => boolean {
   if (ownHelper.test(agentId)) return () => true

@@ -307,7 +307,7 @@ it('passes over damaged lines and counts them by kind', async () => {
   expect(outline).toEqual(['user: before', 'assistant: after'])
   expect(conversation.facts.skipped).toEqual({
     'unreadable line': 1,
-    'line that is no message': 4,
+    'line that is not a message': 4,
     'unrecognised content block': 1,
     'half-written line': 1,
   })

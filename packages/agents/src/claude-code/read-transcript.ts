@@ -17,11 +17,11 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /**
  * Opens a Claude Code transcript (JSONL). The file is streamed: memory use does not grow with its size.
  *
- * `messages` holds what the person said (without injected text and markup), what the assistant said and
- * thought, tool uses and tool results, in file order, each `uuid` once. A file cut off anywhere yields a prefix
- * of the messages. Damaged lines are skipped and counted in `facts.skipped`. A helper's transcript gets the id
- * `<session id>/<agent id>` and `parent`; what it copied from its session is left out, and all of it where the host
- * started the helper for itself. What a forked session copied is left out where the other's transcript lies beside it.
+ * `messages` holds what the person said (without injected text and markup), what the assistant said and thought, tool
+ * uses and tool results, in file order, each `uuid` once. A file cut off anywhere yields a prefix of the messages.
+ * Damaged lines are skipped and counted in `facts.skipped`. A helper's transcript gets the id `<session id>/<agent id>`
+ * and `parent`; what it copied from its session is left out, and so is all of it if the host started the helper for
+ * itself. What a forked session copied is left out if the other's transcript is in the same folder.
  *
  * @throws MemoryError NOT_FOUND, FORBIDDEN or INVALID_INPUT when the file cannot be opened
  */

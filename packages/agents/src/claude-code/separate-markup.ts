@@ -34,13 +34,13 @@ const known = new Set([
   'task-notification',
 ])
 
-/** What the host says of hooks that ran at a compaction; it names their command lines, and nothing of the session. */
+/** The host's report about hooks that ran at a compaction; it contains command lines, and nothing of the session. */
 const hookNotes = /^(?:Pre|Post)Compact \[.*\] completed successfully(?:\n|$)/gm
 
 /** A sentence that the host writes after a notification; it belongs to the output. */
 const notificationTrailer = /^\s*Read the output file to retrieve the result: \S+[ \t]*(?:\n|$)/
 
-/** What the host writes before and after what another agent says. */
+/** The host's words before and after what another agent says. */
 const messageLead = /(?:^|\n)Another Claude session sent a message(?: while you were working)?:\s*$/
 const messageTrailer =
   /^\s*(?:This came from another Claude session|That ["“]other Claude session["”] is)[^\n]*(?:\n[^\n]+)*/
@@ -48,8 +48,8 @@ const longestTrailer = 4096
 const isIdle = /^\s*\{"type":"idle_notification"/
 
 /**
- * Removes the host's markup from a text, but never a word of the person: a tag inside a code span, an unclosed tag
- * and an unknown tag stay as they are. A slash command becomes `/name args`, a shell escape `! command`.
+ * Removes the host's markup from a text, but never a word of the person: a tag inside a code span, an unclosed tag and
+ * an unknown tag stay as they are. A slash command becomes `/name args`, a shell escape `! command`.
  */
 export function separateMarkup(text: string): SeparatedText {
   if (!text.includes('<')) return { said: text, outputs: [], messages: [] }
@@ -99,7 +99,7 @@ function putTag({ name, body }: Tag, after: string, { kept, printed, messages, c
   return 0
 }
 
-/** In a terminal the host makes each line grey. */
+/** For a terminal the host makes each line grey. */
 const withoutHookNotes = (output: string): string => output.replace(terminalStyles, '').replace(hookNotes, '')
 
 function asTyped({ name = '', args = '' }: { name?: string; args?: string }): string {
@@ -149,7 +149,7 @@ function tagFinder(text: string): (from: number) => Tag | null {
   }
 }
 
-/** End of the code whose mark ends at `after`; `after` itself when it is not closed. */
+/** End of the code whose mark ends at `after`; `after` itself if it is not closed. */
 function endOfCode(
   text: string,
   mark: string,
@@ -160,7 +160,7 @@ function endOfCode(
   return endOfSpan(text, mark, after)
 }
 
-/** A span ends on its line, with as many backticks as it begins with: others in it are part of the code. */
+/** A span ends on its line, with as many backticks as it begins with: other backticks in it are part of the code. */
 function endOfSpan(text: string, mark: string, after: number): number {
   const next = /`+|\n/g
   next.lastIndex = after

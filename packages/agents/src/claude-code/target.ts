@@ -60,7 +60,7 @@ export const claudeCodeTarget: Target = {
       ...(isRead(settings)
         ? []
         : [
-            'settings.json is no strict JSON (comments, a comma at an end): Claude Code ignores it, and runs no hook until that is mended.',
+            'settings.json is not strict JSON (comments, a comma at an end): Claude Code ignores it, and runs no hook until that is mended.',
           ]),
       ...(/"disableAllHooks"\s*:\s*true/.test(settings)
         ? ['disableAllHooks is set: nothing is remembered until it is off.']
@@ -69,7 +69,7 @@ export const claudeCodeTarget: Target = {
   },
 }
 
-/** The host reads its settings as plain JSON, and says nothing when they are not. */
+/** The host reads its settings as plain JSON, and reports nothing when they are not. */
 function isRead(settings: string): boolean {
   if (settings.trim() === '') return true
   try {

@@ -8,8 +8,8 @@ const sources = [
 ] as const
 
 /**
- * The session's title: the person's, else one that the host generated; of several of a kind, the last. The host also
- * writes titles of other sessions into a file: those name the other session or, in a `summary`, a message of it.
+ * The session's title: the person's, otherwise one that the host generated; the last of several of a kind. The host
+ * also writes titles of other sessions into a file: those name the other session or, in a `summary`, a message of it.
  */
 export function createTitle(sessionId: string): {
   onLine(line: TranscriptLine): void

@@ -16,8 +16,8 @@ export interface LineContext {
 }
 
 /**
- * The messages in one transcript line. Most `user` lines are tool results: those become blocks of the assistant's
- * role. A line with both tool results and typed text yields one message for each role.
+ * The messages in one transcript line. Most `user` lines are tool results: those become blocks in the assistant's role.
+ * A line with both tool results and typed text yields one message for each role.
  */
 export function toMessages(line: TranscriptLine, context: LineContext): Message[] {
   switch (line.type) {
@@ -49,7 +49,7 @@ const asText = (text: string): ContentBlock => ({ type: 'text', text })
 const asResult = (content: string): ContentBlock => ({ type: 'tool_result', toolUseId: '', content })
 const asOutput = (block: ContentBlock): ContentBlock => (block.type === 'text' ? asResult(block.text) : block)
 
-/** What the host says in the place of a person who stopped the agent. */
+/** What the host writes in place of a person who stopped the agent. */
 const interruption = /^\[Request interrupted by user(?: for tool use)?\]$/
 
 function fromUserLine(line: TranscriptLine, content: unknown, context: LineContext): Message[] {
@@ -72,7 +72,7 @@ function fromUserLine(line: TranscriptLine, content: unknown, context: LineConte
   return messages
 }
 
-/** What was said in the person's role, and what the host, its commands and other agents told. */
+/** What was said in the person's role, and what the host, its commands and other agents reported. */
 interface Speech {
   said: ContentBlock[]
   results: ContentBlock[]
@@ -85,11 +85,11 @@ function speechIn(text: string, line: TranscriptLine, { queue, isHelper }: LineC
   if (interruption.test(said)) speech.results.push(asResult(said))
   else if (said.trim() !== '') {
     if (line.otherOrigin === undefined) speech.said.push(asText(said))
-    // What waited in the queue was told when it was put there.
+    // A queued prompt was recorded when it was queued.
     else if (!queue.onPrompt(said)) speech.results.push(asResult(said))
   }
   speech.results.push(...outputs.map(asResult))
-  // A helper is asked by agents, a session by a person.
+  // Agents prompt a helper; a person prompts a session.
   if (isHelper) speech.said.push(...messages.map(asText))
   else speech.results.push(...messages.map(asResult))
   return speech
@@ -109,7 +109,7 @@ function idOf(line: TranscriptLine, context: LineContext): string {
   return line.uuid ?? context.fallbackId
 }
 
-/** The text of a prompt. The host queues it without what is attached to it. */
+/** The text of a prompt. The host queues it without its attachments. */
 function typedText(blocks: readonly ContentBlock[]): string {
   const typed = blocks.filter((block) => !isAttachmentMark(block))
   return typed.map((block) => (block.type === 'text' ? block.text : '')).join('\n')

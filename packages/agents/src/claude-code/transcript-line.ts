@@ -15,11 +15,11 @@ export interface TranscriptLine {
   isSidechain: boolean
   /** Injected by the host, not typed. */
   isMeta: boolean
-  /** Who wrote the text of a line that no person typed, as other agents, channels and tasks do. */
+  /** Who wrote a text that no person typed, such as another agent, a channel or a task. */
   otherOrigin?: string
   /** The line holds a summary of earlier turns of the same transcript. */
   isCompactSummary: boolean
-  /** An answer that the host wrote itself: an error, or that nothing was asked. */
+  /** An answer that the host wrote itself: an error, or that nothing was requested. */
   isHostAnswer: boolean
   message?: { role?: string; content: unknown }
   /** The whole line, for line types with further members. */
@@ -50,13 +50,13 @@ export function toTranscriptLine(value: unknown): TranscriptLine | null {
   }
 }
 
-/** What the host answers in the place of a model, which did not get to it. Half an answer has the same model. */
+/** The host's answer in place of a model that did not answer. A partial answer names the same model. */
 const isFiller = ({ model, content }: Record<string, unknown>): boolean =>
   model === '<synthetic>' &&
   Array.isArray(content) &&
   content.every((block) => isRecord(block) && block.text === 'No response requested.')
 
-/** Kinds of origin that are no person's. An unknown kind counts as none: nothing that was typed may be lost. */
+/** Origins other than a person. An unknown origin is not among them: nothing that was typed may be lost. */
 const others = new Set([
   'auto-continuation',
   'channel',

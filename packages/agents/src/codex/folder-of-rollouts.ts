@@ -4,7 +4,10 @@ import { basename, dirname } from 'node:path'
 const names = new Set(['sessions', 'archived_sessions'])
 const deepest = 6
 
-/** A rollout may lie anywhere, for example in a folder of its own that a person imports. */
+/**
+ * The host's folder that contains a rollout; `undefined` for one that lies elsewhere, as in a folder that a person
+ * imports.
+ */
 export function folderOfRollouts(path: string): string | undefined {
   let folder = dirname(path)
   for (let level = 0; level < deepest; level++, folder = dirname(folder)) {

@@ -6,8 +6,8 @@ import { readJsonLines } from '../reading/read-json-lines.ts'
 export type Identity = Pick<Conversation, 'sessionId' | 'parent'>
 
 /**
- * A session that names none goes by its file's name. The first `session_meta` line counts: further ones were copied
- * from the session that this one continues.
+ * The identity in the first `session_meta` line: later ones were copied from the session that this one continues. A
+ * session that names none is named by its file.
  */
 export async function identityIn(path: string): Promise<Identity> {
   for await (const { value } of readJsonLines(path, () => {})) {
@@ -19,8 +19,8 @@ export async function identityIn(path: string): Promise<Identity> {
 }
 
 /**
- * A helper's own id is `id`. What started it is named in different members, depending on the version; `session_id` is
- * the session of a person above all helpers, and its own id in a session that is no helper's.
+ * A helper's own id is `id`. The member that names what started it depends on the version; `session_id` is the session
+ * of a person above all helpers, or the session's own id if it is not a helper's.
  */
 function identityOf({
   id,
@@ -40,17 +40,17 @@ function identityOf({
   return { sessionId: `${parent}/${own}`, parent }
 }
 
-/** Helpers that watch over a session, shorten it or keep notes of it: they say nothing that it does not hold. */
+/** Helpers that watch over a session, shorten it or keep notes of it: they add nothing to the session. */
 const ownHelpers = new Set<unknown>(['guardian', 'guardian_review', 'compact', 'memory_consolidation'])
 
-/** Whether the host started a session for itself, of which its first line tells. */
+/** Whether the host started a session for itself, according to its first line. */
 export function isOfHost({ source, thread_source }: Record<string, unknown>): boolean {
   const { subagent, internal } = isRecord(source) ? source : {}
   const kind = isRecord(subagent) ? subagent.other : subagent
   return internal !== undefined || ownHelpers.has(kind) || ownHelpers.has(thread_source)
 }
 
-/** `rollout-2026-11-20T09-00-00-<uuid>.jsonl`, and `.zst` behind it where it is compressed. */
+/** `rollout-2026-11-20T09-00-00-<uuid>.jsonl`, with `.zst` at the end if it is compressed. */
 function idInName(path: string): string {
   const name = basename(path).replace(/\.jsonl(?:\.zst)?$/, '')
   return /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.exec(name)?.[0] ?? name

@@ -9,12 +9,13 @@ const dayMs = 24 * 3600 * 1000
 
 /**
  * The rollouts of a session's helpers. They lie among those of all sessions, and only their first line says what
- * started them: it is read of those that began between the day of the session's beginning and that of its last line.
+ * started them. It is read for rollouts that began between the day of the session's beginning and that of its last
+ * line.
  */
 export async function listCodexHelpers(path: string, id: string): Promise<string[]> {
   const first = dayOf(path)
   if (first === '') return []
-  // Names have the day where the host ran, which begins before that of UTC in the east.
+  // Names have the local day of the host, which begins before the UTC day in the east.
   const last = new Date((await stat(path)).mtimeMs + dayMs).toISOString().slice(0, 10)
   const isBetween = (name: string): boolean => {
     const day = dayOf(name)
@@ -23,7 +24,7 @@ export async function listCodexHelpers(path: string, id: string): Promise<string
   const known = new Set([id])
   const found: string[] = []
   const ofHost = folderOfRollouts(path)
-  // A folder of a person, such as the home folder, may have anything below it.
+  // A person's folder, such as the home folder, may have anything below it.
   const rollouts = await filesBelow(ofHost ?? dirname(path), isBetween, () => ofHost !== undefined)
   for (const rollout of rollouts) {
     const { sessionId, parent = '' } = await identityOf(rollout)

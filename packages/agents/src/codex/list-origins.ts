@@ -4,7 +4,7 @@ import { filesBelow } from '../reading/files-below.ts'
 import { firstValue } from '../reading/read-json-lines.ts'
 import { folderOfRollouts } from './folder-of-rollouts.ts'
 
-/** The rollouts of the session that a session was forked from: its own hold only what was said since. */
+/** The rollouts of the session that a session was forked from: its own holds only what was said since. */
 export async function listCodexOrigins(path: string): Promise<string[]> {
   const folder = folderOfRollouts(path)
   const origin = originIn(await firstValue(path))
@@ -16,7 +16,7 @@ export async function listCodexOrigins(path: string): Promise<string[]> {
   return filesBelow(folder, isOfOrigin, () => true)
 }
 
-/** The thread on whose history another one builds; a thread that was wound back builds on its own. */
+/** The thread whose history another one builds on; a thread that was wound back builds on its own. */
 function originIn(value: unknown): string | undefined {
   const meta = isRecord(value) && value.type === 'session_meta' ? value.payload : undefined
   if (!isRecord(meta) || !isRecord(meta.history_base)) return undefined

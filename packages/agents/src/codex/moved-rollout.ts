@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { folderOfRollouts } from './folder-of-rollouts.ts'
 
 /**
- * Where a transcript lies by now. Codex compresses a rollout that is left alone for long, and moves one whose session a
+ * Where a transcript is now. Codex compresses a rollout that was left alone for long, and moves one whose session a
  * person archives; other transcripts stay where they are, or are gone.
  */
 export function transcriptNow(path: string): string {

@@ -10,20 +10,20 @@ const injected =
 /** Kinds of parts that the host itself puts into a message. */
 const madeByHost = /^(?:agents_md|environments|hooks|host_skills|permissions|skills?)\./
 
-/** What the host says in a person's place: what helpers answered, why a hook lets a turn go on, what a goal is. */
+/** What the host says in a person's place: answers of helpers, why a hook lets a turn go on, the current goal. */
 const saidByHost =
   /^\s*(?:<(?:subagent_notification|hook_prompt|codex_internal_context|goal_context|external_\w+)\b|Warning: (?:The maximum number of unified exec processes you can|apply_patch was requested via |Your account was flagged for potentially))/i
-/** Kinds of parts that a person may have typed; one that is not here, and newer than this, is the host's. */
+/** Kinds of parts that a person may have typed; an unknown newer kind counts as the host's. */
 const typedKind = /^(?:user[._]|images\.|audio\.|unknown$|$)/
 
 export interface PromptParts {
   /** What the person typed. */
   typed: ContentBlock[]
-  /** What the first versions took for typed. */
+  /** What the first versions of this reader took for typed. */
   before: ContentBlock[]
 }
 
-/** Parts a message that the host gives to the model as the person's. */
+/** Separates the parts of a message that the host gives to the model as the person's. */
 export function readPromptParts(payload: Record<string, unknown>, skip: Skip): PromptParts {
   const parts = partsOf(payload)
   return {
@@ -38,7 +38,7 @@ export function readPromptParts(payload: Record<string, unknown>, skip: Skip): P
 interface Part {
   part: unknown
   text: string
-  /** Newer versions name it; empty when they do not. */
+  /** Newer versions give it; empty for older ones. */
   kind: string
 }
 
@@ -73,7 +73,7 @@ function withRequestAlone({ part, text, kind }: Part): Part {
   return { part: isRecord(part) ? { ...part, text: request } : request, text: request, kind }
 }
 
-/** The host puts a tag before and behind each image, with its name and path. */
+/** The host puts a tag before and after each image, with its name and path. */
 function isImageTag(parts: readonly Part[], index: number): boolean {
   const isImage = (at: number): boolean => {
     const part = parts[at]?.part

@@ -40,7 +40,7 @@ export function isRolloutLine(value: unknown): boolean {
 
 /**
  * Reads a rollout (JSON Lines) of Codex. It holds prompts and results twice: they are read from `response_item` lines,
- * and from the events only which commands failed.
+ * and the events only tell which commands failed.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when the file cannot be opened
  */
@@ -62,7 +62,7 @@ async function* readMessages(
   const failed = new Set<string>()
   const isLeftOut = linesOfOthers()
   const noteFirst = createTitling(facts, name)
-  // Only the line after it says that a message was a summary.
+  // Only the next line shows that a message was a summary.
   let last: Message[] = []
   for await (const value of linesIn(path, skip)) {
     const { payload } = value
@@ -104,9 +104,9 @@ function whenSaid({ timestamp }: Record<string, unknown>): Pick<Message, 'at'> {
 }
 
 /**
- * Tells which lines of a rollout are not its own: all where the host started the session for itself, and what was copied
- * from another session, which has a rollout of its own. Those lines come before the ordinal that the first line names,
- * or say that they are inherited.
+ * Tells which lines of a rollout are not its own: all if the host started the session for itself, otherwise those
+ * copied from another session, which has a rollout of its own. Copied lines come before the ordinal that the first line
+ * names, or are marked as inherited.
  */
 function linesOfOthers(): (line: Record<string, unknown>, payload: Record<string, unknown>) => boolean {
   let begun: { isOfHost: boolean; firstOwn: number; hasParent: boolean } | undefined
@@ -126,7 +126,7 @@ function linesOfOthers(): (line: Record<string, unknown>, payload: Record<string
   }
 }
 
-/** A compaction repeats the summary that the agent was made to write just before it, after words of the host. */
+/** A compaction repeats the summary that the agent wrote just before it, after words of the host. */
 function withoutSummary(message: Message, { message: told }: Record<string, unknown>): Message {
   const text = message.content
     .map((block) => (block.type === 'text' ? block.text : ''))
@@ -136,7 +136,7 @@ function withoutSummary(message: Message, { message: told }: Record<string, unkn
   return isSummary && told.trim().endsWith(text) ? { ...message, content: [compacted] } : message
 }
 
-/** The call that an event says has failed; versions differ in the event. */
+/** The call that failed according to an event; versions differ in the event. */
 function failedCall(lineType: unknown, event: Record<string, unknown>): string | undefined {
   if (lineType !== 'event_msg') return undefined
   const { type, call_id: id, exit_code: code, item } = event
@@ -150,7 +150,7 @@ type Said = Pick<Message, 'role' | 'content'>
 
 interface Item {
   said: Said
-  /** What the first versions read here; ids are made of it, so that what they archived is known again. */
+  /** What the first versions read here; ids are computed from it, so that their archives are recognised. */
   before: Said | null
 }
 

@@ -1,17 +1,17 @@
 import { isRecord } from '../reading/content-blocks.ts'
 import { parseJson } from '../reading/read-json-lines.ts'
 
-/** The line above which an app tells of what the person looks at and points to. */
+/** Above this line an app describes what the person looks at and points to. */
 const aboveRequest = /^## My request(?: for Codex)?:[ \t\r]*$/m
 const begunByApp = /^\s*# (?:Context from my IDE setup|Files mentioned by the user|Response annotations)\b/
-/** Nobody pointed at these: they are what happened to be open. */
+/** Nobody pointed at these: they just happened to be open. */
 const aroundPerson = /^# Context from my IDE setup\b/
 const browser = /^\s*<in-app-browser-context\b[^>]*>[\s\S]*?<\/in-app-browser-context>\s*/
 const answers =
   /^\s*<send_user_message_question_reply>\s*([\s\S]*?)\s*<\/send_user_message_question_reply>\s*$/
 
 /**
- * What a person typed, of a text that an app wrote in the person's name: the request, then the files and the answers
+ * What a person typed, in a text that an app wrote in the person's name: the request, then the files and the answers
  * that it is about, without the open files and pages. Empty when nothing in it was typed.
  */
 export function requestIn(text: string): string {
@@ -30,7 +30,7 @@ export function requestIn(text: string): string {
     .join('\n\n')
 }
 
-/** The questions that the agent had asked, each with its answer; `undefined` when the text is something else. */
+/** The questions that the agent asked, each with its answer; `undefined` when the text is something else. */
 function answersIn(json: string): string | undefined {
   const replies = parseJson(json)
   if (!Array.isArray(replies)) return undefined

@@ -6,8 +6,8 @@ import { readJsonLines } from '../reading/read-json-lines.ts'
 import { folderOfRollouts } from './folder-of-rollouts.ts'
 
 /**
- * The name that a person or the host gave a session, which may be its first prompt. The host adds it to a file in its
- * own folder, which holds the names of all sessions: of several for one session the last counts.
+ * The name that a person or the host gave a session, which may be its first prompt. The host appends it to a file in
+ * its own folder that holds the names of all sessions: the last name for a session counts.
  */
 export async function sessionName(path: string, sessionId: string): Promise<string | undefined> {
   const folder = folderOfRollouts(path)
@@ -15,7 +15,7 @@ export async function sessionName(path: string, sessionId: string): Promise<stri
   return (await sessionNames(join(dirname(folder), 'session_index.jsonl'))).get(sessionId) || undefined
 }
 
-/** The names that were read last: sessions are read one after the other, and all of them stand in one file. */
+/** The names that were read last: sessions are read one after the other, and one file holds all names. */
 let last: { state: string; names: ReadonlyMap<string, string> } | undefined
 
 async function sessionNames(index: string): Promise<ReadonlyMap<string, string>> {

@@ -58,7 +58,7 @@ export const codexTarget: Target = {
   ],
 }
 
-/** Whether settings leave the hooks on; also where they cannot be read, which is said elsewhere. */
+/** Whether settings leave the hooks on; true if they cannot be read, which is reported elsewhere. */
 function runsHooks(settings: string): boolean {
   try {
     const { features } = parse(settings)

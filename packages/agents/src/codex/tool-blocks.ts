@@ -21,7 +21,7 @@ function toInput(input: JsonValue): JsonValue {
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string')
 
-/** What was run; a script without the shell that it was given to. */
+/** The command that was run; for a script, without the shell that ran it. */
 function commandLine(command: readonly string[]): string {
   const [shell = '', flag = '', script, ...rest] = command
   const isScript = /(?:^|[\\/])(?:ba|z|da)?sh$/.test(shell) && /^-\w*c$/.test(flag) && rest.length === 0

@@ -2,11 +2,11 @@ import { readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Skip } from '../reading/skipped.ts'
 
-/** What stands in a prompt for a long text that was pasted; the host keeps the text in a file of the session. */
+/** The mark in a prompt for a long pasted text; the host keeps the text in a file of the session. */
 const mark = /<pasted_content file="(?:[^"]*[\\/])?(paste-\w+\.txt)"[^>]*\/>/g
 const mostBytes = 16 * 1024 * 1024
 
-/** A prompt with what was pasted into it, from the folder beside the events; a mark whose file is gone stays. */
+/** A prompt with its pasted texts, from the folder next to the events; a mark whose file is gone stays. */
 export async function withPastedText(prompt: string, events: string, skip: Skip): Promise<string> {
   let text = ''
   let end = 0

@@ -10,7 +10,7 @@ import { type SessionName, sessionName } from './session-name.ts'
 
 type Event = Record<string, unknown> & { type: string; data: Record<string, unknown> }
 
-/** Events of which none says anything: what hooks, permissions and models did. */
+/** Events in which nothing is said: actions of hooks, permissions and models. */
 const silent =
   /^(?:hook|permission|system|model|subagent|abort|mcp|skill|session|tool_search|external_tool)\b/
 
@@ -64,7 +64,7 @@ async function* readMessages(
 const isSilent = (value: unknown): boolean =>
   isRecord(value) && typeof value.type === 'string' && silent.test(value.type) && isRecord(value.data)
 
-/** A helper's events stand among those of its session; the agent wrote its prompt. */
+/** A helper's events are among those of its session; the agent wrote its prompt. */
 const isOfPerson = (event: Event): boolean =>
   event.type === 'tool.user_requested' ||
   (event.type === 'user.message' && !isOfHelper(event) && !isOfHost(event))
@@ -72,8 +72,8 @@ const isOfPerson = (event: Event): boolean =>
 const isOfHelper = ({ agentId }: Event): boolean => typeof agentId === 'string'
 
 /**
- * What is said in a person's place: the text of a skill, that the agent should go on by itself, or what another agent
- * says to that of the session.
+ * What is said in a person's place: the text of a skill, an order that the agent should continue by itself, or what
+ * another agent says to the session's.
  */
 function isOfHost(event: Event): boolean {
   const { source, isAutopilotContinuation } = event.data
@@ -117,7 +117,7 @@ function toContent(event: Event, skip: Skip): ContentBlock[] {
   }
 }
 
-/** What a tool gave; a failed one has an error in its place. */
+/** The output of a tool; for a failed one, its error. */
 function outputOf({ result, error }: Record<string, unknown>): string {
   if (isRecord(result) && typeof result.content === 'string') return result.content
   const message = isRecord(error) && typeof error.message === 'string' ? error.message : error

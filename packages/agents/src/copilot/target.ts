@@ -23,12 +23,12 @@ export const copilotTarget: Target = {
     ]
     const hooks = events.map(([event, hook]) => {
       const command = hookCommand(wiring, hook)
-      // Without the `&` PowerShell takes a program in quotes for a text.
+      // Without the `&` PowerShell takes a quoted program for a text.
       const powershell = `& ${command}`
       return [event, [{ type: 'command', bash: command, powershell, timeoutSec: hookSeconds(hook) }]]
     })
     return [
-      // Some versions drop what a hook prints at the start of a session; the text says what to do then.
+      // Some versions drop what a hook prints at the start of a session; the text says what to do in that case.
       markedBlock(
         join(folder, 'copilot-instructions.md'),
         protocolText(wiring, { injects: true, archives: true }),

@@ -40,7 +40,7 @@ it('reads what was typed, without what the host put around it, and when', async 
   ])
   expect(conversation).toMatchObject({
     sessionId: 's1',
-    facts: { skipped: { 'line that is no message': 1 } },
+    facts: { skipped: { 'line that is not a message': 1 } },
   })
 })
 

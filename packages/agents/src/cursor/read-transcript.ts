@@ -8,7 +8,7 @@ import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'
 import { helpersFolder } from './list-helpers.ts'
 
-/** Whether a JSON line can only come from a transcript of Cursor: a role beside a message, and no `type`. */
+/** Whether a JSON line can only come from a transcript of Cursor: a role next to a message, and no `type`. */
 export function isCursorLine(value: unknown): value is { role: string; message: { content: unknown } } {
   return (
     isRecord(value) &&
@@ -46,15 +46,15 @@ async function* readMessages(path: string, facts: ConversationFacts): AsyncGener
 /** The host notes how each turn ended. */
 const isTurnEnd = (value: unknown): boolean => isRecord(value) && value.type === 'turn_ended'
 
-/** What the person typed stands between these marks; around them is what the host tells the model. */
+/** What the person typed is between these marks; the host's text for the model is around them. */
 const opening = /(?:^|\n)<user_query>/
 const closing = '</user_query>'
-/** `Friday, Sep 4, 2026, 2:21 AM (UTC+8)`: without a distance from UTC it could be any hour. */
+/** `Friday, Sep 4, 2026, 2:21 AM (UTC+8)`: without the offset from UTC it could be any hour. */
 const sentAt = /^<timestamp>([^<\n]*) \((UTC[^)\n]*)\)<\/timestamp>/
-/** Stands in the place of thoughts, also behind an answer. */
+/** Stands in place of thoughts, and also after an answer. */
 const hiddenThoughts = '[REDACTED]'
 
-/** A message as it was said; none when nothing of it was. */
+/** The message as it was said; none if nothing in it was said. */
 function withoutMarkup(message: Message): Message[] {
   const texts = message.content.map((block) => (block.type === 'text' ? block.text : ''))
   const [, time, zone] = texts.map((text) => sentAt.exec(text)).find((match) => match !== null) ?? []

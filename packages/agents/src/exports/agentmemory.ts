@@ -5,7 +5,7 @@ import { type ImportedMemory, joined, type MemoryExport, text, textList } from '
 
 const source = 'agentmemory'
 
-/** Lists that are read; a session itself only holds its observations together. */
+/** Lists that are read; a session itself only groups its observations. */
 const lists = new Set(['sessions', 'memories', 'summaries'])
 
 interface Document {

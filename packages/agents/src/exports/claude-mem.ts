@@ -26,7 +26,7 @@ export function readClaudeMem({ observations, summaries, metadata }: Document): 
   if (left > 0) skipped['record without text'] = left
   // A partial export is not meant to be imported alone, but its records are memories all the same.
   if (isRecord(metadata) && (metadata.partial === true || metadata.importable === false))
-    skipped['rest of an export that says it is not whole'] = 1
+    skipped['rest of an export that says it is not complete'] = 1
   return { format: 'claude-mem', records, skipped }
 }
 

@@ -4,7 +4,7 @@ export interface ImportedMemory {
   source: string
   /** Stable in the source: a second import finds it again. */
   id: string
-  /** Whether the id is only the name of a file: another folder may have one of that name. */
+  /** Whether the id is only the name of a file: another folder may have a file of the same name. */
   isFile?: true
   text: string
   tags: string[]

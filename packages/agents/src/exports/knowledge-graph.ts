@@ -20,7 +20,7 @@ export function readGraph(items: readonly unknown[]): MemoryExport {
     return []
   }
   const records = items.flatMap((item): ImportedMemory[] => {
-    if (!isRecord(item)) return skip('line that is no object')
+    if (!isRecord(item)) return skip('line that is not an object')
     const from = text(item.from ?? item.from_id)
     const to = text(item.to ?? item.to_id)
     if (from && to) {
@@ -33,7 +33,7 @@ export function readGraph(items: readonly unknown[]): MemoryExport {
     const kind = text(item.entityType ?? item.entity_type)
     const observations = textList(item.observations)
     const given = Array.isArray(item.observations) ? item.observations.length : observations.length
-    for (let left = given - observations.length; left > 0; left--) count('observation that is no text')
+    for (let left = given - observations.length; left > 0; left--) count('observation that is not a text')
     if (observations.length === 0) return skip('entity without observations')
     return observations.map((observation) => ({
       source,

@@ -9,8 +9,8 @@ import { type ImportedMemory, type MemoryExport, text, textList } from './import
 const longestFrontMatter = 64 * 1024
 
 /**
- * Reads a note of basic-memory, Obsidian or any folder of markdown as one memory. Its tags are those of the front
- * matter and of its observations; further properties of the front matter stand below its text.
+ * Reads a note of basic-memory, Obsidian or any folder of markdown as one memory. Its tags come from the front matter
+ * and from its observations; further properties of the front matter are added below its text.
  *
  * @param path relative to the imported folder; the note's id when it has no permalink
  */
@@ -43,7 +43,10 @@ export function readMarkdownNote(markdown: string, path: string): MemoryExport {
   }
 }
 
-/** It gives its notes a permalink, unless told not to, and their observations a category: `- [method] Pour slowly`. */
+/**
+ * basic-memory gives its notes a permalink, unless told not to, and their observations a category: `- [method] Pour
+ * slowly`.
+ */
 const isOfBasicMemory = (fields: Record<string, unknown>, body: string): boolean =>
   text(fields.permalink) !== undefined || /^[ \t]*-[ \t]+\[(?!\[)[^[\]()\n]{2,}\][ \t]+\S/m.test(body)
 
@@ -69,7 +72,7 @@ function split(markdown: string): { fields: Record<string, unknown>; body: strin
   }
 }
 
-/** A version such as `1.10` and a code such as `00501` are numbers to YAML alone. */
+/** A version such as `1.10` or a code such as `00501` is a number only to YAML. */
 function keepAsWritten(document: Document): void {
   visit(document, {
     Scalar(_, node) {
@@ -78,10 +81,13 @@ function keepAsWritten(document: Document): void {
   })
 }
 
-/** Fields that an imported memory has a place for. A `date` may be that of an event to come: it is text as well. */
+/**
+ * Fields that have a place in an imported memory. A `date` may be that of a future event: it is added to the text as
+ * well.
+ */
 const known = new Set(['title', 'name', 'permalink', 'tags', 'type', 'created', 'modified', 'project'])
 
-/** The other fields, one on a line, so that they are found: `status: urgent`. */
+/** The other fields, one per line, so that searches find them: `status: urgent`. */
 const propertiesOf = (fields: Record<string, unknown>): string =>
   Object.entries(fields)
     .filter(([name]) => !known.has(name))

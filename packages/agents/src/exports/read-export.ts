@@ -22,7 +22,7 @@ import { isMemoryServiceDocument, readMemoryService } from './memory-service.ts'
 const mostBytes = 64 * 1024 * 1024
 const sqliteHeader = 'SQLite format 3\0'
 
-/** What `readMemoryExport` understands, as a message names it. */
+/** What `readMemoryExport` understands, as messages call it. */
 export const memoryFormats: readonly string[] = [
   'graph file of the reference MCP memory server (JSON or JSONL)',
   'export or database of claude-mem',

@@ -1,4 +1,4 @@
-/** What hooks said, which the host puts before a prompt; angle brackets in it are escaped. */
+/** Output of hooks, which the host puts before a prompt; angle brackets in it are escaped. */
 const hookContext = /^(?:\s*<hook_context>[^<]*<\/hook_context>)+\s*/
 
 /** A prompt as it was typed. */

@@ -8,14 +8,14 @@ const injected =
 const steering =
   /^User (?:steering update|hints):\n<user_input>\n([\s\S]*)\n<\/user_input>\n+Internal instruction: /
 
-/** What was typed of a part of a message; empty when nothing was. */
+/** The typed text in a part of a message; empty if nothing was typed. */
 export function typedIn(part: string): string {
   const text = withoutHookContext(part)
   if (injected.test(text)) return ''
   return steering.exec(text)?.[1] ?? text
 }
 
-/** What the host says in the place of a person: that the agent goes in circles, and what happens beside it. */
+/** What the host says in place of a person: that the agent goes in circles, or what happens in the background. */
 const saidByHost = [
   /^System: Potential loop detected\. Details: /,
   /^Background execution update:\n<background_output>\n/,
@@ -25,21 +25,21 @@ const saidByHost = [
 export const isSaidByHost = (text: string): boolean => saidByHost.some((each) => each.test(text))
 
 export interface Prompt {
-  /** What was typed, as the host shows it; empty in what is no prompt. */
+  /** The typed text, as the host shows it; empty if this is not a prompt. */
   shown: string
   /** What the host made of it for the model. */
   told: string
 }
 
 /**
- * Tells which prompts, asked about in their order, no person sent: when a hook, or the host itself, lets the agent go
- * on, that is logged as another prompt, with what was typed last as what it shows.
+ * Tells which prompts no person sent; call it for all prompts, in order. When a hook, or the host itself, lets the
+ * agent continue, that is logged as another prompt, which shows what was typed last.
  */
 export function createContinuations(): (prompt: Prompt) => boolean {
   let last = ''
   return ({ shown, told }) => {
     if (shown === '') return false
-    // A command begins with a slash; what it stands for may be another text each time.
+    // A command begins with a slash; it may expand to another text each time.
     const isContinued = shown === last && !shown.startsWith('/') && !told.includes(shown)
     last = shown
     return isContinued

@@ -65,19 +65,19 @@ async function factsOf(path: string): Promise<ConversationFacts> {
   return { skipped: {}, ...(project === undefined ? {} : { project }) }
 }
 
-/** What the host notes of a session: among others the folders in which it worked, and a title. */
+/** Takes over the host's notes about a session: among others the folders in which it worked, and a title. */
 function takeOver({ directories, summary }: Record<string, unknown>, facts: ConversationFacts): void {
   if (Array.isArray(directories) && typeof directories[0] === 'string') facts.project ??= directories[0]
   if (typeof summary === 'string' && summary.trim() !== '') facts.title = summary.trim()
 }
 
-/** The host names a project's folder in a file beside its chats; a helper's chat lies one folder deeper. */
+/** The host names a project's folder in a file next to its chats; a helper's chat lies one folder deeper. */
 async function projectOf(path: string): Promise<string | undefined> {
   for (const folder of ['..', '../..']) {
     try {
       return (await readFile(join(dirname(path), folder, '.project_root'), 'utf8')).trim() || undefined
     } catch {
-      // Older versions wrote none, and a chat may lie anywhere.
+      // Older versions wrote none, and a chat may be anywhere.
     }
   }
   return undefined
@@ -91,8 +91,8 @@ export async function readChatDocument(path: string, document: ChatDocument): Pr
 }
 
 /**
- * The last state of each message, at its first position. Rewind marks are ignored: what was taken back was said all
- * the same, and an archive written before a rewind still matches its transcript.
+ * The last state of each message, at its first position. Rewind marks are ignored: what was taken back was said all the
+ * same, and an archive written before a rewind still matches its transcript.
  */
 async function* linesOf(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
@@ -103,11 +103,12 @@ async function* linesOf(path: string, facts: ConversationFacts): AsyncGenerator<
     else if (isChatMessage(value)) said.add(value)
     else for (const each of messagesNoted(value, facts)) context.add(each)
   }
-  // After a compression the host logs the context again, which was said before: it is read only as a last resort.
+  // After a compression the host logs the context again, which was said before: it is used only if there is nothing
+  // else.
   yield* said.isEmpty() ? context.messages() : said.messages()
 }
 
-/** The messages in a line that notes something of the whole chat, which is taken over. */
+/** The messages in a line that records something about the whole chat, which is taken over into the facts. */
 function messagesNoted(line: Record<string, unknown>, facts: ConversationFacts): ChatMessage[] {
   const noted = isRecord(line.$set) ? line.$set : line
   takeOver(noted, facts)
@@ -159,10 +160,11 @@ function isFirstAnswer(block: ContentBlock, answered: Set<string>): boolean {
 }
 
 function toMessages(message: ChatMessage, id: string): Message[] {
-  // Nobody said the notices and errors of the host.
+  // Notices and errors of the host were not said by anybody.
   if (message.type !== 'user' && message.type !== 'gemini') return []
   const isUser = message.type === 'user'
-  // `displayContent` is what was typed; `content` is what the host made of it for the model, with whole files, say.
+  // `displayContent` is what was typed; `content` is what the host made of it for the model, for example with whole
+  // files.
   const text = textOf((isUser && message.displayContent) || message.content, isUser)
   const toolCalls = Array.isArray(message.toolCalls) ? message.toolCalls.filter(isRecord) : []
   if (isUser && isSaidByHost(text)) return [{ id, ...asOutput(text), ...timeOf(message) }]
@@ -184,7 +186,7 @@ const timeOf = ({ timestamp }: ChatMessage): Pick<Message, 'at'> => {
   return at === undefined ? {} : { at }
 }
 
-/** What the host says in the place of a person. */
+/** What the host says in place of a person. */
 const asOutput = (text: string): Pick<Message, 'role' | 'content'> => ({
   role: 'assistant',
   content: [{ type: 'tool_result', toolUseId: '', content: text }],
@@ -208,6 +210,6 @@ function toTool(call: Record<string, unknown>): ContentBlock[] {
   ]
 }
 
-/** The text of a message's content, without the model's thoughts and what the host inserted. */
+/** The text of a message's content, without the model's thoughts and the host's insertions. */
 const textOf = (content: unknown, isUser: boolean): string =>
   textOfParts(partsOf(content), isUser ? typedIn : undefined)

@@ -8,9 +8,10 @@ export const geminiFolder = ({ env, home }: Pick<Surroundings, 'env' | 'home'>):
   join(env.GEMINI_CLI_HOME || home, '.gemini')
 
 /**
- * The host takes every exit code above 1 for a refusal, also a shell's for a program that is gone: a prompt would be
- * blocked, and an answer be asked for again without end. And it ends a late hook's shell only, but waits for whatever
- * that started. PowerShell, which runs hooks on Windows, ends with 1 by itself, and the host ends all of it there.
+ * The host takes every exit code above 1 for a refusal, even a shell's code for a missing program: a prompt would be
+ * blocked, and an answer requested again without end. Also, it ends only the shell of a late hook, but waits for
+ * whatever the shell started. PowerShell, which runs hooks on Windows, ends with 1 by itself, and there the host ends
+ * everything.
  */
 const inShell = ({ platform }: Surroundings, command: string): string =>
   platform === 'win32' ? command : `${command} <&0 & trap "kill $!" TERM; wait $! || exit 1`
@@ -25,15 +26,15 @@ export const geminiTarget: Target = {
     const hook = (event: HookEvent) => ({
       type: 'command',
       command: inShell(machine, hookCommand(wiring, event)),
-      // This host's timeouts are milliseconds; those of others are seconds.
+      // This host's timeouts are in milliseconds; other hosts use seconds.
       timeout: 1000 * hookSeconds(event),
     })
     const hooks = {
       SessionStart: [{ hooks: [hook('session-start')] }],
-      // The host forgets what is told at a start once a session is resumed, and drops it after `/clear`. What comes with
-      // a prompt it keeps.
+      // The host forgets what was told at a start once a session is resumed, and drops it after `/clear`. It keeps what
+      // comes with a prompt.
       BeforeAgent: [{ hooks: [hook('turn-start'), ...(wiring.recallPrompts ? [hook('prompt')] : [])] }],
-      // The others are no compactions: before each request the host asks whether it is time for one.
+      // Other triggers are not compactions: before each request the host asks whether it is time for one.
       PreCompress: [{ matcher: 'manual', hooks: [hook('pre-compact')] }],
       SessionEnd: [{ hooks: [hook('session-end')] }],
     }

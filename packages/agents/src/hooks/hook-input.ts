@@ -16,14 +16,14 @@ export interface HookInput {
   cwd?: string
   /** Why a session starts: `startup`, `resume`, `clear`, `compact` or `fork`. */
   source?: string
-  /** What was typed, without what a host puts around it; empty when nothing was. */
+  /** What was typed, without what a host puts around it; empty if nothing was typed. */
   prompt?: string
   compactSummary?: string
 }
 
 /**
- * Reads the JSON that a host passes to its hooks. The host is recognised by the JSON itself, so that one command
- * line serves hosts that read each other's hook files.
+ * Reads the JSON that a host passes to its hooks. The host is recognised by the JSON itself, so that one command line
+ * serves hosts that read each other's hook files.
  *
  * @returns `null` when the text is not a JSON object or names no session
  */

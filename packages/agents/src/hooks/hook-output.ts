@@ -1,6 +1,9 @@
 import type { HookInput, Host } from './hook-input.ts'
 
-/** What a host takes into its context, as `contextLength` counts it; it moves longer text to a file or drops it. */
+/**
+ * How much text a host takes into its context, in the unit of `contextLength`; it moves longer text to a file or drops
+ * it.
+ */
 export const contextLimits: Readonly<Record<Host, number>> = {
   claude: 10_000,
   codex: 7000,
@@ -12,8 +15,8 @@ export const contextLimits: Readonly<Record<Host, number>> = {
 }
 
 /**
- * How much of a host's limit a text takes: its characters. Codex counts 2,500 tokens, of four bytes each: that is 7000
- * characters with a margin for names and code, and fewer of what is not written in Latin letters.
+ * How much of a host's limit a text uses: its characters. Codex counts 2,500 tokens of four bytes each: that is 7000
+ * characters, with a margin for names and code, and fewer characters in other scripts than Latin.
  */
 export const contextLength = (host: Host, text: string): number =>
   host === 'codex' ? Math.max(text.length, Math.ceil(0.7 * Buffer.byteLength(text))) : text.length
@@ -24,17 +27,19 @@ const wantsJson: ReadonlySet<Host> = new Set(['cursor', 'gemini', 'copilot'])
 /** Hosts that show the person what a hook wants to tell them; the others refuse unknown members. */
 const showsNotices: ReadonlySet<Host> = new Set(['claude', 'codex', 'gemini'])
 
-/** Hosts that keep what was told at a start in none of the session's messages: a resumed one has it no more. */
+/** Hosts that store what was told at a start in none of the session's messages: a resumed session no longer has it. */
 const losesContext: ReadonlySet<Host> = new Set(['copilot'])
 
-/** Whether a session that starts still has what it was told when it started before. */
+/** Whether a session that starts still has what it was told at an earlier start. */
 export const isToldAlready = ({ host, source }: HookInput): boolean =>
   (source === 'resume' || source === 'fork') && !losesContext.has(host)
 
 /** Hosts that keep what is told with a prompt, and lose what is told at a start. */
 const toldWithPrompts: ReadonlySet<Host> = new Set(['gemini'])
 
-/** Whether a session is told with its first prompt; only a note of the session, which names its transcript, says so. */
+/**
+ * Whether a session is told with its first prompt; only the note of a session, which names its transcript, can tell.
+ */
 export const isToldWithPrompt = ({ host, transcriptPath }: HookInput): boolean =>
   toldWithPrompts.has(host) && transcriptPath !== undefined
 

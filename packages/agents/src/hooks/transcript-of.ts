@@ -8,7 +8,7 @@ export function transcriptOf(
   input: HookInput,
   machine: { home: string; env: Readonly<Record<string, string | undefined>> },
 ): string | undefined {
-  // Gemini CLI names a new file there, leaves it empty, and goes on with the one that the session has.
+  // Gemini CLI names a new file then, leaves it empty, and continues with the session's existing one.
   if (input.host === 'gemini' && input.source === 'resume') return undefined
   if (input.transcriptPath !== undefined) return input.transcriptPath
   // An id with path separators, or `..`, would lead out of the folder.

@@ -23,7 +23,7 @@ export const hookSeconds = (event: HookEvent): number =>
 export function hookCommand({ command, root, consume }: Wiring, event: HookEvent): string {
   const isToldThen = event === 'session-start' || event === 'turn-start'
   const flags = consume && isToldThen ? ['--clear'] : []
-  // Where paths begin with a slash a backslash is a letter of a name, which a shell would read as a mark.
+  // Where paths begin with a slash, a backslash is part of a name, and a shell would read it as an escape.
   const quote = root.startsWith('/') ? quoteForShell : quoteOnWindows
   return [...command, 'hook', event, '--root', root, ...flags].map(quote).join(' ')
 }
@@ -41,12 +41,12 @@ export function mcpCommand(
 
 const hookLine = new RegExp(`^(?<program>.*?) hook (?:${hookEvents.join('|')})(?: (?<rest>.*))?$`, 's')
 
-/** Our name as a whole word, or as a part of a path: not that of `total-recall` or `recall-notes`. */
+/** Our name as a whole word, or as part of a path: not as in `total-recall` or `recall-notes`. */
 const ownName = /(?<![\w-])recall(?:-echo)?(?:\.\w+)?(?![\w-])/i
 
 /**
  * Whether a hook is ours, judged by what it runs and not by the program's path: a moved program replaces its hook. Our
- * name stands in the program, or in the root behind it, as we write it.
+ * name is in the program, or in the root after it, as we write it.
  */
 export function isOwnCommand(command: unknown): boolean {
   const { program, rest = '' } = hookLine.exec(String(command))?.groups ?? {}
@@ -56,7 +56,7 @@ export function isOwnCommand(command: unknown): boolean {
 
 /**
  * Whether an MCP server is ours, judged like a hook: it runs `mcp` for a root, as we write it, or `recall mcp`, as a
- * person may have.
+ * person may have written.
  */
 export function isOwnServer(server: unknown): boolean {
   if (!isRecord(server)) return false
@@ -73,6 +73,6 @@ const isPlain = (word: string): boolean => /^[\w@%+=:,./-]+$/.test(word)
 const quoteForShell = (word: string): string =>
   isPlain(word) ? word : `"${word.replace(/[\\"$`]/g, '\\$&')}"`
 
-/** Backslashes divide folders there, and stay as they are. */
+/** Backslashes separate folders on Windows, and stay as they are. */
 const quoteOnWindows = (word: string): string =>
   isPlain(word) ? word : `"${word.replace(/["$`]/g, '\\$&')}"`

@@ -16,7 +16,7 @@ import { CannotEdit } from './target.ts'
 /**
  * The bytes of a file, or `null` when there is none. Symbolic links are followed.
  *
- * @throws CannotEdit for a dangling link, which a new file would replace, and behind one
+ * @throws CannotEdit for a dangling link, which a new file would replace, and for a path below one
  */
 export function readBytes(path: string): Buffer | null {
   try {
@@ -24,17 +24,17 @@ export function readBytes(path: string): Buffer | null {
   } catch (error) {
     if (!['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
     if (!leadsNowhere(path)) return null
-    throw new CannotEdit('it is a link to a file that is not there, or lies behind one to such a folder')
+    throw new CannotEdit('it is a link to a file that does not exist, or lies below a link to such a folder')
   }
 }
 
-/** Whether a path is a dangling symbolic link, or lies behind one. */
+/** Whether a path is a dangling symbolic link, or lies below one. */
 export function leadsNowhere(path: string): boolean {
   const [outermost] = missingFolders(path)
   return outermost !== undefined && kindOf(outermost)?.isSymbolicLink() === true
 }
 
-/** What there is under a name, a link as a link. */
+/** What exists under a name; links are not followed. */
 function kindOf(path: string): Stats | undefined {
   try {
     return lstatSync(path)
@@ -74,7 +74,9 @@ export function replaceBytes(path: string, bytes: Buffer | string, before?: Buff
   }
 }
 
-/** Removes what killed processes left of files in a folder: it may be a copy of settings with a key in them. */
+/**
+ * Removes unfinished files that killed processes left in a folder: they may be copies of settings with a key in them.
+ */
 export function removeUnfinished(folder: string): void {
   for (const name of namesIn(folder)) {
     const [, pid] = /^\.recall-(\d+)-[0-9a-f]{8}\.tmp$/.exec(name) ?? []
@@ -82,7 +84,7 @@ export function removeUnfinished(folder: string): void {
   }
 }
 
-/** In a folder that cannot be read nothing of ours was written. */
+/** In a folder that cannot be read, we have written nothing. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)

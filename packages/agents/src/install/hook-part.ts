@@ -3,8 +3,8 @@ import type { JsonPart } from './json-file.ts'
 import type { Wiring } from './target.ts'
 
 /**
- * A hook in a settings file, in the form that the host wants. The hook for prompts is optional: when it is not wanted,
- * one from an earlier installation is removed.
+ * A hook in a settings file, in the host's form. The hook for prompts is optional: if it is not wanted, one from an
+ * earlier installation is removed.
  */
 export const hookPart = (
   wiring: Wiring,

@@ -62,7 +62,7 @@ it('names a file in which our part stands in a form that it does not know', asyn
   install('host', edits, { state })
   writeFileSync(path, 'mcp.recall.command = "recall"\n')
   expect(uninstall('host', edits, { state })).toMatchObject([
-    { status: 'kept', reason: expect.stringContaining('speaks of recall') },
+    { status: 'kept', reason: expect.stringContaining('mentions recall') },
   ])
   install('host', [tomlTable(path, ['mcp', 'mine'], { command: 'mine' })], { state })
   writeFileSync(path, 'model = "m"\n')

@@ -19,16 +19,16 @@ import { isBlank } from './text-shape.ts'
 export interface FileOutcome {
   path: string
   /**
-   * - `created`, `changed`, `kept` (it was as it should be): by `install`
-   * - `restored` (to the byte as before), `removed`, `edited` (only our part was taken out), `absent`: by `uninstall`
+   * - `created`, `changed`, `kept` (it already was as it should be): by `install`
+   * - `restored` (byte for byte as before), `removed`, `edited` (only our part was removed), `absent`: by `uninstall`
    * - `refused`: left alone, `reason` says why and `byHand` what a person can do
    */
   status: 'created' | 'changed' | 'kept' | 'restored' | 'removed' | 'edited' | 'absent' | 'refused'
   reason?: string
   byHand?: string
-  /** Of a refused file: it would be ours alone, somebody else wrote it, and `replace` would take it. */
+  /** Set for a refused file that would be entirely ours, that somebody else wrote, and that `replace` would replace. */
   replaceable?: true
-  /** Folder that keeps the bytes from before. */
+  /** Folder that keeps the original bytes. */
   backup?: string
 }
 
@@ -37,9 +37,9 @@ export interface InstallOptions {
   state: string
   /** Report what would happen without changing anything. */
   dryRun?: boolean
-  /** Paths of files that a person gives up to `install`; `uninstall` puts their bytes back. */
+  /** Paths of files that a person lets `install` replace; `uninstall` restores their bytes. */
   replace?: readonly string[]
-  /** What `install` makes the edits of, for `wiredIn` to tell. */
+  /** The settings that `install` makes the edits from; recorded for `wiredIn`. */
   wired?: Wired
 }
 
@@ -65,7 +65,7 @@ export function install(name: string, edits: readonly FileEdit[], options: Insta
       }
       if (options.dryRun) return outcome
       receipt.note(edit.path, { original: baseline(edit, receipt, before), before, after })
-      // Noted first, so that a process that is killed in between leaves no folder that nobody removes.
+      // Recorded first, so that a process that is killed in between leaves no folder that nobody removes.
       receipt.noteFolders(missingFolders(dirname(edit.path)))
       createFolder(dirname(edit.path))
       replaceBytes(edit.path, after, before)
@@ -77,8 +77,8 @@ export function install(name: string, edits: readonly FileEdit[], options: Insta
 }
 
 /**
- * What is wired into a host and, of the files that hold parts of it, those in which nothing of it is left; `null` when
- * nothing is, or nobody noted what.
+ * What is wired into a host, and the files that should hold parts of it but hold none any more; `null` if nothing is
+ * wired in, or it was not recorded.
  */
 export function wiredIn(
   name: string,
@@ -93,7 +93,7 @@ export function wiredIn(
   return { wired, lost }
 }
 
-/** A host's folder may be named from the working folder, and is taken back from another one. */
+/** A host's folder may be given relative to the working folder, and uninstalled from another one. */
 const atFullPath = (edit: FileEdit): FileEdit => ({ ...edit, path: resolve(edit.path) })
 
 const theirs = ({ path, byHand }: FileEdit): FileOutcome => ({
@@ -120,8 +120,8 @@ function baseline(edit: FileEdit, receipt: OpenReceipt, before: Buffer | null): 
 const bytesOf = (left: Buffer | string | null): Buffer | null => (left === null ? null : Buffer.from(left))
 
 /**
- * What becomes of a file in which only our part was left. One that was there before the installation is not removed;
- * what it held then does not come back, because somebody has taken that out since.
+ * What happens to a file that holds only our part. If it existed before the installation it is not removed; its earlier
+ * content does not come back, because somebody has removed it since.
  */
 function whereNothingIsLeft({ own, empty = '' }: FileEdit, original: Buffer | null): Buffer | string | null {
   const comesBack = original === null || own || isBlank(original.toString('utf8'))
@@ -137,11 +137,11 @@ export function uninstall(name: string, edits: readonly FileEdit[], options: Ins
   const receipt = openReceipt(folder)
   const placed = edits.map(atFullPath)
   const known = new Map(placed.map((edit) => [edit.path, edit]))
-  // Changes of an earlier installation that this one would not make are taken back too.
+  // Changes of an earlier installation that this one would not make are undone too.
   const paths = [...new Set([...placed.map(({ path }) => path), ...receipt.files.map(({ path }) => path)])]
   const outcomes = paths.reverse().map((path) => {
     const edit = known.get(path)
-    return orRefused({ path }, `Take out what mentions recall in ${path}.`, () =>
+    return orRefused({ path }, `Remove what mentions recall from ${path}.`, () =>
       takeBack(path, edit, receipt, options.dryRun ?? false),
     )
   })
@@ -180,7 +180,7 @@ function takeBack(
   return outcome
 }
 
-/** An outcome, and what it writes: `null` removes the file, `undefined` leaves it as it is. */
+/** An outcome, and the bytes to write: `null` removes the file, `undefined` leaves it as it is. */
 type Undoing = FileOutcome & { bytes?: Buffer | string | null }
 
 const put = (path: string, bytes: Buffer | string | null, status: FileOutcome['status']): Undoing => ({
@@ -189,11 +189,11 @@ const put = (path: string, bytes: Buffer | string | null, status: FileOutcome['s
   bytes,
 })
 
-/** @param givenUp the file in whose place one of ours was put */
+/** @param givenUp the file that ours replaced */
 const whereGone = (path: string, givenUp: Buffer | null): Undoing =>
   givenUp === null ? { path, status: 'absent' } : put(path, givenUp, 'restored')
 
-/** What becomes of a file that somebody changed since, or of which nothing is noted. */
+/** What happens to a file that somebody changed since, or for which nothing is recorded. */
 function withoutOurs(
   path: string,
   now: Buffer,
@@ -202,13 +202,13 @@ function withoutOurs(
 ): Undoing {
   if (!isNoted && !/recall/i.test(now.toString('latin1'))) return { path, status: 'absent' }
   const text = textOf(now) ?? ''
-  // A file that is not edited any more: only what stands between marks is known to be ours.
+  // For a file that is no longer edited, only the part between marks is known to be ours.
   const known = edit ?? markedBlock(path, '')
   const left = known.remove(text)
-  // A target may call a whole file its own which a person changed since: what that wrote would be lost.
+  // A target may call a whole file its own that a person changed since: the person's changes would be lost.
   const losesTheirs = known.own && left === null && known.add(null) !== text
   if (left !== text && !losesTheirs) return put(path, left ?? whereNothingIsLeft(known, original()), 'edited')
-  if (!edit) throw new CannotEdit('it was changed since, and what was put into it is not known any more')
+  if (!edit) throw new CannotEdit('it was changed since, and what was put into it is no longer known')
   if (!isNoted) return { path, status: 'absent' }
   if (!edit.own) return /recall/i.test(text) ? stillNamed(path) : { path, status: 'absent' }
   const theirs = original()
@@ -224,10 +224,10 @@ function withoutOurs(
 const stillNamed = (path: string): FileOutcome => ({
   path,
   status: 'kept',
-  reason: 'it was changed since recall wrote into it, and speaks of recall: take out what you do not need',
+  reason: 'it was changed since recall wrote into it, and mentions recall: remove what you do not need',
 })
 
-/** Neither the file that a person gave up may be lost, nor what they wrote into ours since. */
+/** Neither the file that a person let us replace may be lost, nor what they wrote into ours since. */
 const changedInPlaceOfTheirs = (path: string): FileOutcome => ({
   path,
   status: 'refused',
@@ -249,11 +249,11 @@ export function installedNames(state: string): string[] {
 
 function textOf(bytes: Buffer | null): string | null {
   if (bytes === null) return null
-  if (!isUtf8(bytes)) throw new CannotEdit('it is no UTF-8 text')
+  if (!isUtf8(bytes)) throw new CannotEdit('it is not UTF-8 text')
   return bytes.toString('utf8')
 }
 
-/** How often a file is read again that its host writes just now. */
+/** How often to read a file again that its host is just writing. */
 const mostTries = 10
 
 function orRefused(

@@ -10,11 +10,11 @@ import { shapeOf } from './text-shape.ts'
 export type JsonPart =
   /**
    * A member. With `keep` an existing one stays as it is. With `isOurs` it is a server: one that is not ours stays, and
-   * the edit is refused unless ours stands beside it under another name; of ours only what starts it is brought up to
-   * date, because the rest, such as its environment, is the person's.
+   * the edit is refused unless ours exists next to it under another name; in ours, only what starts it is updated,
+   * because the rest, such as its environment, is the person's.
    */
   | { at: readonly string[]; member: unknown; keep?: boolean; isOurs?: (present: unknown) => boolean }
-  /** An item of a list of hooks. Of ours only what starts it is brought up to date, as with a server. */
+  /** An item of a list of hooks. In ours, only what starts it is updated, as with a server. */
   | { at: readonly string[]; hook: unknown }
   /** A list of hooks that must not hold any of ours: those of an earlier installation are removed. */
   | { at: readonly string[]; noHook: true }
@@ -24,7 +24,7 @@ const isWanted = (part: JsonPart): part is Wanted => !('noHook' in part)
 
 /**
  * Edits our parts of a JSON file that belongs to a host and may have comments, trailing commas and any indentation.
- * Everything else keeps its value and its comments; a line shared with our part may be formatted anew.
+ * Everything else keeps its value and its comments; a line shared with our part may be reformatted.
  */
 export function jsonFile(path: string, parts: readonly JsonPart[]): FileEdit {
   const wanted = parts.filter(isWanted)
@@ -65,7 +65,7 @@ const objectWith = (parts: readonly Wanted[]): unknown =>
 
 const printed = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
-/** The parts that stay when ours are taken out, because they may have been there before. */
+/** The parts that stay when ours are removed, because they may have existed before. */
 const kept = (parts: readonly JsonPart[]): Wanted[] =>
   parts.filter(isWanted).filter((part) => 'member' in part && part.keep)
 
@@ -84,7 +84,7 @@ function addPart(body: string, part: Wanted, eol: string): string {
   return startAnew(body, [...part.at, ...place], hookAt(list, place), commandOf(part.hook), eol)
 }
 
-/** Brings up to date what starts something of ours, member by member. */
+/** Updates what starts something of ours, member by member. */
 function startAnew(body: string, path: JSONPath, present: object, wanted: unknown, eol: string): string {
   return Object.entries(startOf(wanted)).reduce(
     (edited, [name, value]) =>
@@ -102,7 +102,7 @@ const startOf = (member: unknown): Record<string, unknown> =>
 
 type HookPlace = [entry: number] | [entry: number, 'hooks', inner: number]
 
-/** Where the command of ours stands in a list of hooks: as an entry, or in one, which may hold hooks of others too. */
+/** The place of our command in a list of hooks: an entry, or inside one, which may hold hooks of others too. */
 function ownPlace(list: readonly unknown[]): HookPlace | undefined {
   for (const [entry, item] of list.entries()) {
     const inner = innerHooks(item).findIndex(isOwnHook)
@@ -125,7 +125,7 @@ function withHook(list: readonly unknown[], hook: unknown): unknown[] {
   return list.with(entry, { ...around, hooks: innerHooks(around).with(inner, own) })
 }
 
-/** The command itself of a hook, which some hosts want in a list. */
+/** The command of a hook itself, which some hosts put in a list. */
 const commandOf = (hook: unknown): unknown => innerHooks(hook)[0] ?? hook
 
 const innerHooks = (item: unknown): unknown[] =>
@@ -136,7 +136,7 @@ function removePart(body: string, part: JsonPart): string {
   if (present === undefined) return body
   if ('noHook' in part && !Array.isArray(present)) return body
   if ('member' in part) {
-    // The member may have been there before our installation.
+    // The member may have existed before our installation.
     if (part.keep || isOthers(part, present)) return body
     return withoutEmpty(cut(body, [...part.at]), part.at.slice(0, -1))
   }
@@ -169,7 +169,7 @@ function holdsOnlyOurs(body: string, parts: readonly JsonPart[]): boolean {
   return !/\/[/*]/.test(body) && isEmpty()
 }
 
-/** Removes the containers along a path that have become empty, and hold no comment either. */
+/** Removes the containers along a path that have become empty and hold no comment. */
 function withoutEmpty(body: string, path: readonly string[]): string {
   const node = path.length > 0 && findNodeAtLocation(treeOf(body), [...path])
   const isEmpty = node && /^(?:\[\s*\]|\{\s*\})$/.test(body.slice(node.offset, node.offset + node.length))
@@ -191,21 +191,21 @@ function withPart(root: unknown, part: Wanted): unknown {
     return part.keep && root !== undefined ? root : part.member
   }
   if (root !== undefined && !isRecord(root))
-    throw new CannotEdit(`'${name}' has no place in a value that is no object`)
+    throw new CannotEdit(`'${name}' has no place in a value that is not an object`)
   return { ...root, [name]: withPart(root?.[name], { ...part, at: rest }) }
 }
 
 function at(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((inner, name, depth) => {
     if (inner === undefined) return undefined
-    if (!isRecord(inner)) throw new CannotEdit(`'${path.slice(0, depth).join('.')}' is no object`)
+    if (!isRecord(inner)) throw new CannotEdit(`'${path.slice(0, depth).join('.')}' is not an object`)
     return Object.hasOwn(inner, name) ? inner[name] : undefined
   }, value)
 }
 
 function hookList(value: unknown, path: readonly string[]): unknown[] {
   if (Array.isArray(value)) return value
-  throw new CannotEdit(`'${path.join('.')}' is no list`)
+  throw new CannotEdit(`'${path.join('.')}' is not a list`)
 }
 
 /** @throws CannotEdit unless the text is one JSON object without duplicate names */
@@ -224,7 +224,7 @@ function objectOf(body: string): Record<string, unknown> {
   const tree = treeOf(body, errors)
   if (errors.length > 0) {
     const line = body.slice(0, errors[0]?.offset ?? 0).split('\n').length
-    throw new CannotEdit(`it is no valid JSON (line ${line})`)
+    throw new CannotEdit(`it is not valid JSON (line ${line})`)
   }
   if (tree.type !== 'object') throw new CannotEdit('it holds no JSON object')
   refuseDoubles(tree)
@@ -237,7 +237,7 @@ function refuseDoubles(node: Node): void {
   const names = new Set<unknown>()
   for (const child of node.children ?? []) {
     const name = node.type === 'object' ? child.children?.[0]?.value : undefined
-    if (name !== undefined && names.has(name)) throw new CannotEdit(`'${String(name)}' stands in it twice`)
+    if (name !== undefined && names.has(name)) throw new CannotEdit(`'${String(name)}' occurs in it twice`)
     names.add(name)
     refuseDoubles(child)
   }

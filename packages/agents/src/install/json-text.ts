@@ -10,14 +10,14 @@ import {
 } from 'jsonc-parser'
 import { CannotEdit } from './target.ts'
 
-/** JSON that may have comments and trailing commas; of what is none, as much as can be read. */
+/** Parses JSON that may have comments and trailing commas; of anything else, as much as can be read. */
 export const treeOf = (body: string, errors: ParseError[] = []): Node =>
   parseTree(body, errors, { allowTrailingComma: true }) as Node
 
 /**
  * Sets a member or an item, in the indentation of the text.
  *
- * @throws CannotEdit where that is too far
+ * @throws CannotEdit when the text is indented too far
  */
 export function change(
   body: string,
@@ -37,11 +37,11 @@ export function change(
   } catch (error) {
     // The formatter keeps indentations of up to about 200 characters ready, and fails at the last of them.
     if (!(error instanceof TypeError)) throw error
-    throw new CannotEdit('it is indented too far: format it anew')
+    throw new CannotEdit('it is indented too far: reformat it')
   }
 }
 
-/** Removes a member or an item with its comma. What else stands there stays, where `modify` would remove comments. */
+/** Removes a member or an item with its comma. Everything else stays, whereas `modify` would remove comments. */
 export function cut(body: string, path: JSONPath): string {
   const value = findNodeAtLocation(treeOf(body), path) as Node
   const node = value.parent?.type === 'property' ? value.parent : value
@@ -57,7 +57,7 @@ export function cut(body: string, path: JSONPath): string {
   return joined(body.slice(0, comma) + (between.trim() === '' ? '' : between), body.slice(end))
 }
 
-/** Where the comma behind a value stands; comments may stand before it. */
+/** Offset of the comma after a value; comments may come before it. */
 function commaBehind(body: string, { offset, length }: Node): number | undefined {
   const scanner = createScanner(body, true)
   scanner.setPosition(offset + length)
@@ -66,7 +66,7 @@ function commaBehind(body: string, { offset, length }: Node): number | undefined
   return body[next] === ',' ? next : undefined
 }
 
-/** What stood around something that was removed, without the line or the space that it leaves empty. */
+/** Joins the text around something that was removed, without the line or the space that it leaves empty. */
 function joined(before: string, after: string): string {
   if (!/(?:^|[\s[{])$/.test(before)) return before + after
   const isLine = /(?:^|\n)[ \t]*$/.test(before) && /^[ \t]*\r?\n/.test(after)

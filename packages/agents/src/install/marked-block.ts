@@ -5,7 +5,7 @@ const begin = '<!-- recall:begin (written by recall init, removed by recall unin
 const end = '<!-- recall:end -->'
 
 /**
- * A block of ours in a text file that belongs to others: between two marks, and at the end when it is new.
+ * A block of ours in a text file that belongs to others: between two marks, and at the end of the file when it is new.
  *
  * @param options.limit how many characters of the file the host reads
  * @param options.unit what the host counts, if it is not characters
@@ -54,6 +54,6 @@ export function markedBlock(
 function find(body: string): { start: number; end: number } | null {
   const start = body.indexOf(begin)
   const last = start === -1 ? -1 : body.indexOf(end, start)
-  if (start !== -1 && last === -1) throw new CannotEdit(`'${begin}' has no '${end}' behind it`)
+  if (start !== -1 && last === -1) throw new CannotEdit(`'${begin}' has no '${end}' after it`)
   return last === -1 ? null : { start, end: last + end.length }
 }

@@ -1,6 +1,6 @@
 import type { FileEdit } from './target.ts'
 
-/** A file that is ours alone. If somebody else wrote it or changed it, it is left alone. */
+/** A file that is entirely ours. If somebody else wrote it or changed it, it is left alone. */
 export function ownFile(path: string, content: string): FileEdit {
   return {
     path,

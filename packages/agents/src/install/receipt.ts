@@ -13,23 +13,23 @@ const wiredSchema = z.object({
   consume: z.boolean(),
 })
 
-/** What was wired into a host: enough to tell whether it still works, and to do it again. */
+/** What was wired into a host: enough to check whether it still works, and to do it again. */
 export type Wired = Pick<Wiring, 'command' | 'root' | 'recallPrompts' | 'consume'>
 
 const receiptSchema = z.object({
   version: z.literal(1),
-  /** Absent where a program of its own made the edits. */
+  /** Absent if a custom program made the edits. */
   wired: z.optional(wiredSchema),
   /** Folders that were created for the files, outermost first. */
   folders: z.array(z.string()),
   files: z.array(
     z.object({
       path: z.string(),
-      /** Name of the file beside the receipt that holds the bytes from before; absent when there was no file. */
+      /** Name of the file next to the receipt that holds the original bytes; absent when there was no file. */
       original: z.optional(z.string()),
       /** SHA-256 of what was written. */
       written: z.string(),
-      /** SHA-256 of what was written before that: whoever was killed in between left it in its place. */
+      /** SHA-256 of what was written before that: a process that was killed in between left it in place. */
       replaced: z.optional(z.string()),
     }),
   ),
@@ -44,8 +44,8 @@ interface FileBytes {
 }
 
 /**
- * Opens the record of what an installer changed, with the bytes from before, in a folder of its own. It is written
- * before each change, so that an interrupted change can be taken back too.
+ * Opens the record of what an installer changed, with the original bytes, in a folder of its own. It is written before
+ * each change, so that an interrupted change can be undone too.
  */
 export function openReceipt(folder: string) {
   const path = join(folder, 'receipt.json')
@@ -61,7 +61,7 @@ export function openReceipt(folder: string) {
     const entry = find(file)
     return entry !== undefined && [entry.written, entry.replaced].includes(digest(bytes))
   }
-  /** The name for another backup. Files come and go, so their number says nothing. */
+  /** A free name for another backup. Files come and go, so their number says nothing. */
   const freeName = (): string => {
     const taken = new Set(receipt.files.map(({ original }) => original))
     for (let n = 1; ; n++) if (!taken.has(`original-${n}`)) return `original-${n}`
@@ -72,7 +72,7 @@ export function openReceipt(folder: string) {
     folders: receipt.folders as readonly string[],
     wired: receipt.wired,
     find,
-    /** The bytes from before; `null` when there was no file. */
+    /** The original bytes; `null` when there was no file. */
     originalOf: ({ original }: ReceiptFile): Buffer | null => {
       if (original === undefined) return null
       const bytes = readBytes(join(folder, original))
@@ -83,13 +83,13 @@ export function openReceipt(folder: string) {
         { details: { path: join(folder, original) } },
       )
     },
-    /** Whether a file holds what we wrote into it last, or before that. */
+    /** Whether a file holds what we wrote into it last, or the time before that. */
     wrote,
     /**
      * Records what a file will hold.
      *
-     * @param bytes.original what it held before the first change, `null` for no file
-     * @param bytes.before what it holds now
+     * @param bytes.original its content before the first change, `null` for no file
+     * @param bytes.before its content now
      */
     note(file: string, { original: bytes, before, after }: FileBytes): void {
       const earlier = find(file)
@@ -118,7 +118,7 @@ export function openReceipt(folder: string) {
       receipt.wired = { command: [...command], root, recallPrompts, consume }
       save()
     },
-    /** Forgets a file whose change was taken back. */
+    /** Forgets a file whose change was undone. */
     done(file: string): void {
       const entry = find(file)
       if (!entry) return
@@ -126,7 +126,7 @@ export function openReceipt(folder: string) {
       save()
       if (entry.original) rmSync(join(folder, entry.original), { force: true })
     },
-    /** Removes the receipt itself, and those of the parent folders that are empty then. */
+    /** Removes the receipt itself, and then those of the parent folders that are empty. */
     remove(parents: readonly string[]): void {
       rmSync(folder, { recursive: true, force: true })
       removeEmpty(parents)

@@ -13,7 +13,7 @@ export interface FileEdit {
   add(text: string | null): string
   /** The text without our part; `null` when nothing else is in the file. */
   remove(text: string): string | null
-  /** What the file holds when it stays although nothing else is in it. Default: an empty text. */
+  /** The content of a file that stays although nothing else is in it. Default: an empty text. */
   readonly empty?: string
   /** What a person can put into the file by hand when the edit is refused. */
   readonly byHand: string
@@ -24,9 +24,9 @@ export class CannotEdit extends Error {
   override readonly name = 'CannotEdit'
 }
 
-/** The refusal to replace something that has our name and is not ours. */
+/** The refusal to replace something that has our name but is not ours. */
 export const anothers = (name: string): CannotEdit =>
-  new CannotEdit(`'${name}' in it is another one: rename that and run this again, or give ours another name`)
+  new CannotEdit(`'${name}' in it is not ours: rename it and run this again, or give ours another name`)
 
 /** The machine as installers see it. */
 export interface Surroundings {
@@ -62,7 +62,7 @@ export interface Target {
   readonly name: string
   /** For people. */
   readonly title: string
-  /** Where commands of the host keep the echoes of a project, below that. Looked at in built-in targets alone. */
+  /** Where commands of the host keep the echoes of a project, relative to it. Only read for built-in targets. */
   readonly echoes?: string
   /** Whether the host is on this machine. */
   isInstalled(machine: Surroundings): boolean

@@ -21,5 +21,5 @@ export function shapeOf(text: string): TextShape {
 /** The text with all line endings set to `eol`. */
 export const withEol = (text: string, eol: '\n' | '\r\n'): string => text.replace(/\r?\n/g, eol)
 
-/** Whether a settings file says nothing. Other blanks than these are characters to YAML and TOML. */
+/** Whether a settings file is empty. Blanks other than these are characters to YAML and TOML. */
 export const isBlank = (text: string): boolean => /^\uFEFF?[ \t\r\n]*$/.test(text)

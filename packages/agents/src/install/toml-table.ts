@@ -5,13 +5,13 @@ import { anothers, CannotEdit, type FileEdit } from './target.ts'
 import { isBlank, shapeOf, type TextShape, withEol } from './text-shape.ts'
 
 /**
- * A table of ours, written at the end of a TOML file. A table of that name in any other form than ours belongs to
- * the person and stays. What a person added to ours, and tables inside it, in which a host keeps what the person
- * allowed, stay as long as ours does.
+ * A table of ours, written at the end of a TOML file. A table of that name in any other form than ours belongs to the
+ * person and stays. Two things stay as long as ours does: what a person added to it, and tables inside it, in which a
+ * host keeps what the person allowed.
  *
  * @param name for example `['mcp_servers', 'recall']`
- * @param isOurs tells a table of that name that is not ours: it stays, and the edit is refused unless ours stands
- * beside it under another name
+ * @param isOurs recognises our table: another one of that name stays, and the edit is refused unless ours exists next
+ * to it under another name
  */
 export function tomlTable(
   path: string,
@@ -58,18 +58,18 @@ export function tomlTable(
     const wanted = { ...present, ...members }
     if (isDeepStrictEqual(present, wanted)) return body
     const place = find(body, header)
-    if (place === null) throw new CannotEdit(`'${name.join('.')}' stands in it in another form than ours`)
+    if (place === null) throw new CannotEdit(`'${name.join('.')}' occurs in it in another form than ours`)
     const ours = `${block}${othersIn(body.slice(place.start, place.end))}`
     return checked(body.slice(0, place.start) + withEol(ours, eol) + body.slice(place.end), before, wanted)
   }
 
   /** The edit works on lines, so the parsed result is compared with what it should be. */
   function checked(edited: string, before: Record<string, unknown>, expected: object | undefined): string {
-    // Both parts are valid by themselves.
+    // Each part is valid by itself.
     const above = name.slice(0, -1).join('.')
     const after = parsed(
       edited,
-      `'${above}' in it stands between braces: give each of its members a [table] first`,
+      `'${above}' in it is written between braces: give each of its members a [table] first`,
     )
     const others = (value: Record<string, unknown>): unknown => without(value, name)
     const isDone = isDeepStrictEqual(inside(after, name), expected)
@@ -77,7 +77,7 @@ export function tomlTable(
     throw new CannotEdit('the change would have altered other settings')
   }
 
-  /** The lines of our table that a person wrote. A formatter may have spread our lists over several. */
+  /** The lines of our table that a person wrote. A formatter may have spread our lists over several lines. */
   function othersIn(table: string): string {
     const names = Object.keys(members).join('|')
     const ours = new RegExp(`^[ \\t]*(?:${names})[ \\t]*=[ \\t]*(?:\\[[^\\]]*\\])?[^\\n]*(?:\\n|$)`, 'gm')
@@ -90,11 +90,11 @@ export function tomlTable(
   }
 }
 
-/** The header of a table that a line is, without its blanks and the comment behind it. */
+/** The table header on a line, without blanks and the comment after it. */
 const headerOf = (line: string): string | undefined =>
   /^\s*(\[[^\n]*?\])\s*(?:#.*)?\s*$/.exec(line)?.[1]?.replace(/\s/g, '')
 
-/** The text without a table, and without the empty line that stood before it. */
+/** The text without a table, and without the empty line before it. */
 function cut(body: string, header: string, eol: string): string {
   const place = find(body, header)
   if (place === null) return body
@@ -102,7 +102,7 @@ function cut(body: string, header: string, eol: string): string {
   return `${before.endsWith(eol + eol) ? before.slice(0, -eol.length) : before}${body.slice(place.end)}`
 }
 
-/** The place of a table, without the empty lines and the comments that stand before the next one. */
+/** The place of a table, without the empty lines and comments before the next one. */
 function find(body: string, header: string): { start: number; end: number } | null {
   const lines = body.split(/(?<=\n)/)
   const first = lines.findIndex((line) => headerOf(line) === header)
@@ -114,7 +114,7 @@ function find(body: string, header: string): { start: number; end: number } | nu
   return { start: length(first), end: length(last) }
 }
 
-function parsed(body: string, problem = 'it is no valid TOML'): Record<string, unknown> {
+function parsed(body: string, problem = 'it is not valid TOML'): Record<string, unknown> {
   try {
     // The parser's objects have no prototype, so a strict comparison with ordinary objects would fail.
     return structuredClone(parse(body)) as Record<string, unknown>

@@ -9,11 +9,11 @@ import { isBlank, shapeOf } from './text-shape.ts'
 /**
  * Paths of ours in a list of a YAML file. If the member is a single text, it becomes a list.
  *
- * @param items the first is the same in every installation; the others may lie in another folder the next time, and
- * those of earlier installations, which stand behind the first under the same names, are replaced or taken out
+ * @param items the first is the same in every installation; the others may lie in another folder the next time. Those
+ * of earlier installations, which follow the first under the same names, are replaced or removed
  */
 export function yamlList(path: string, key: string, items: readonly string[]): FileEdit {
-  /** Those in a list that this or an earlier installation wrote. */
+  /** The items of a list that this or an earlier installation wrote. */
   const oursIn = (list: readonly string[]): string[] => {
     const first = list.indexOf(items[0] as string)
     const wrote = (item: string, i: number): boolean =>
@@ -111,10 +111,10 @@ function open(body: string): Document {
   if (isDeepYaml(body)) throw new CannotEdit('it is nested too deep')
   const document = parseDocument(body, { schema: 'core', version: '1.2', prettyErrors: false })
   const [problem] = document.errors
-  if (problem) throw new CannotEdit(`it is no valid YAML (${problem.message.split('\n')[0]})`)
+  if (problem) throw new CannotEdit(`it is not valid YAML (${problem.message.split('\n')[0]})`)
   if (hasNestedKeys(document)) throw new CannotEdit('it has a list or a mapping for a key')
   if (document.contents !== null && (!isMap(document.contents) || document.contents.flow)) {
-    throw new CannotEdit('it is no YAML mapping with a key on each line')
+    throw new CannotEdit('it is not a YAML mapping with a key on each line')
   }
   return document
 }
@@ -124,7 +124,7 @@ function valuesOf(document: Document): object {
   try {
     return (document.toJS() as object | null) ?? {}
   } catch (error) {
-    throw new CannotEdit(`it is no valid YAML (${(error as Error).message})`)
+    throw new CannotEdit(`it is not valid YAML (${(error as Error).message})`)
   }
 }
 

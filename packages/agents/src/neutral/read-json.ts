@@ -54,7 +54,8 @@ export function toJsonDocument(value: unknown): JsonDocument | null {
 }
 
 /**
- * Longer ids, and those with control characters or a secret, fit no key: a session with such a one is named by its file.
+ * Longer ids, and those with control characters or a secret, cannot be keys: a session with such an id is named by its
+ * file.
  */
 const longestId = 900
 
@@ -66,7 +67,7 @@ export function sessionIdOf(value: unknown): string | undefined {
   return isFit && !holdsSecret(text) ? text : undefined
 }
 
-/** As a memory judges keys: an id that only looks random is none. */
+/** As a memory judges keys: an id that only looks random is not a secret. */
 const holdsSecret = (id: string): boolean =>
   Object.keys(redactJson({ ids: [conversationKey(id), sessionSummaryKey(id)] }).counts).length > 0
 

@@ -6,9 +6,9 @@ import { countInto, skippedKinds } from '../reading/skipped.ts'
 import { plainStyle, type SpeakerLabel, toSpeakerLabel } from './speaker-labels.ts'
 
 /**
- * Whether a markdown file is a conversation: a user and an assistant speak, in labels of one style. Where more than a
- * title stands before them they are headings or bold, and both speak again: in any other file a line such as
- * `Model: T3` names no speaker.
+ * Whether a markdown file is a conversation: a user and an assistant speak, in labels of one style. If more than a
+ * title comes before the labels, they must be headings or bold, and both must speak again: in any other file a line
+ * such as `Model: T3` does not name a speaker.
  */
 export async function hasSpeakers(path: string): Promise<boolean> {
   const turns = { user: 0, assistant: 0 }
@@ -58,16 +58,16 @@ export async function* readMarkdownMessages(
 
 const isTitle = (text: string | null): boolean => text?.startsWith('# ') === true
 
-/** Whether a line is more than a rule or blank; one over the size limit is. */
+/** Whether a line is neither blank nor a rule; true for a line over the size limit. */
 const saysSomething = (text: string | null): boolean => !/^\s*(?:-{3,}\s*)?$/.test(text ?? 'too long')
 
 interface LabelledLine extends Line {
-  /** Fenced code and front matter have none; code may begin behind one. */
+  /** Lines of fenced code and front matter have none; code may begin after a label. */
   label: SpeakerLabel | null
   isFrontMatter: boolean
 }
 
-/** Returns a function that is given a text line by line, and tells which lines begin with the label of a speaker. */
+/** Returns a function that takes a text line by line and tells which lines begin with a speaker's label. */
 function trackLabels(): (line: string) => SpeakerLabel | null {
   const partOfCode = trackFence()
   let isInCode = false

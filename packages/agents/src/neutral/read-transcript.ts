@@ -17,8 +17,8 @@ export const neutralFormats = [
 ]
 
 /**
- * Opens a transcript in a form that belongs to no host: JSON Lines, a JSON list, or markdown. JSON Lines and
- * markdown are streamed; a JSON document may have up to 64 MB.
+ * Opens a transcript in a format that belongs to no host: JSON Lines, a JSON list, or markdown. JSON Lines and markdown
+ * are streamed; a JSON document may have up to 64 MB.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when the file cannot be opened, INVALID_INPUT when it has none of these
  * formats
@@ -27,7 +27,7 @@ export async function readNeutralTranscript(path: string): Promise<Conversation>
   const conversation = await openNeutralTranscript(path)
   if (conversation !== null) return conversation
   throw new MemoryError(
-    `${path} is no transcript in a known form: expected ${neutralFormats.join('; or ')}`,
+    `${path} is not a transcript in a known format: expected ${neutralFormats.join('; or ')}`,
     MemoryErrorCode.INVALID_INPUT,
     { details: { path } },
   )
@@ -49,7 +49,7 @@ export async function openNeutralTranscript(path: string): Promise<Conversation 
       Object.assign(facts, document.facts)
       return { ...named(document.sessionId), facts, messages: documentMessages(document, facts) }
     }
-    // Read as JSON Lines it would be its last message alone.
+    // As JSON Lines, only its last message would be read.
     if (value === undefined && lines.startsList) throw unreadableList(path)
   }
   if (lines.hasMessages) {
@@ -63,7 +63,7 @@ export async function openNeutralTranscript(path: string): Promise<Conversation 
 
 const unreadableList = (path: string): MemoryError =>
   new MemoryError(
-    `${path} begins as a JSON list, and is damaged or above 64 MB: write each message on a line of its own, as JSON Lines`,
+    `${path} begins as a JSON list, and is damaged or above 64 MB: write each message on its own line, as JSON Lines`,
     MemoryErrorCode.INVALID_INPUT,
     { details: { path } },
   )
@@ -84,14 +84,14 @@ async function lookAtJsonLines(path: string): Promise<JsonLook> {
   for await (const { value } of readJsonLines(path, () => unread++, { mostLines: headLines })) {
     sessionId ??= sessionIdOf(value)
     if (isNeutralMessage(value)) {
-      // The last message of a list that has one on each line has no comma behind it, and is JSON by itself.
+      // In a list with one message per line, the last has no comma after it, and is JSON by itself.
       return { hasMessages: true, mayBeDocument: unread > 0 && startsLikeJson, startsList, sessionId }
     }
   }
   return { hasMessages: false, mayBeDocument: startsLikeJson, startsList }
 }
 
-/** The first line that is not blank, without blanks before it; `[` for one that is too long to be anything but JSON. */
+/** The first line that is not blank, without leading blanks; `[` for one that is too long to be anything but JSON. */
 async function firstLine(path: string): Promise<string> {
   for await (const { text } of readLines(path)) {
     const line = text === null ? '[' : text.trimStart()

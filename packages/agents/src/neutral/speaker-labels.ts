@@ -3,7 +3,7 @@ import type { Message } from '@recall/core'
 const user = 'user|human|you|me'
 const assistant = 'assistant|ai|agent|model|bot|chatgpt|claude|codex|copilot|cursor|gemini'
 
-/** The style of `User: …`. Such lines stand in notes as well. */
+/** The style of `User: …`. Such lines occur in notes as well. */
 export const plainStyle = 'plain'
 
 export interface SpeakerLabel {

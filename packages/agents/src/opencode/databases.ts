@@ -7,8 +7,8 @@ import { toMemoryError } from '../reading/open-file.ts'
 const databaseName = /^opencode(?:-[\w.-]+)?\.db$/
 
 /**
- * Where OpenCode keeps sessions on this machine, the database that was written last first. `OPENCODE_DB` names the only
- * one: there are none where that keeps sessions in memory.
+ * Where OpenCode keeps sessions on this machine, the most recently written database first. `OPENCODE_DB` names the only
+ * one; there are none if it keeps sessions in memory.
  *
  * @throws MemoryError FORBIDDEN when its folder cannot be read
  */
@@ -31,5 +31,5 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Milliseconds since the epoch; 0 for a file that is not there. */
+/** Milliseconds since the epoch; 0 for a missing file. */
 const writtenAt = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0

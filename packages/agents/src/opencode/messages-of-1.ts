@@ -10,7 +10,7 @@ import { objectIn, toAttachment } from './values.ts'
 /** The host's words for the model in a message of the person, before the answer that holds a command they ran. */
 const commandNotice = 'The following tool was executed by the user'
 
-/** The messages of a session of OpenCode 1, which stand in parts. */
+/** The messages of a session of OpenCode 1, which are stored in parts. */
 export const messagesOf1 = (query: Query, sessionId: string, skip: Skip): Message[] =>
   query('SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id', sessionId).flatMap(
     reader(query, skip),
@@ -42,14 +42,14 @@ function reader(query: Query, skip: Skip): (row: Row) => Message[] {
   }
 }
 
-/** What a person typed alone; a message of theirs in which nothing was typed is output. */
+/** What a person typed, and nothing else; a message of theirs in which nothing was typed is output. */
 function saidIn(role: Message['role'], content: readonly ContentBlock[]): Pick<Message, 'role' | 'content'> {
   const typed = content.filter(({ type }) => type === 'text')
   if (role === 'user' && typed.length > 0) return { role, content: typed }
   return { role: 'assistant', content: [...content] }
 }
 
-/** The command that a person ran is all that is in its message; an answer of the agent has more parts. */
+/** The command that a person ran: nothing else is in its message, while an answer of the agent has more parts. */
 function ranIn(parts: readonly Record<string, unknown>[]): { command: string; output: string } | undefined {
   const [state, ...others] = parts.map((part) => part.state)
   if (!isRecord(state) || !isRecord(state.input) || others.length > 0) return undefined
@@ -66,11 +66,11 @@ function toBlocks(part: Record<string, unknown>, skip: Skip): ContentBlock[] {
   // Synthetic texts were inserted by the host.
   if (part.type === 'text' && typeof part.text === 'string' && part.synthetic !== true) {
     if (part.text.trim() === '') return []
-    // What a plugin shows the person is no part of what is said to the agent.
+    // What a plugin shows the person is not part of what is said to the agent.
     if (part.ignored === true) return [{ type: 'tool_result', toolUseId: '', content: part.text }]
     return [{ type: 'text', text: part.text }]
   }
-  // A slash command that a helper works on. What was typed behind it stands only in the words for the helper.
+  // A slash command that a helper works on. The text typed after it is only in the words for the helper.
   if (part.type === 'subtask' && typeof part.command === 'string')
     return [{ type: 'text', text: `/${part.command}` }]
   if (part.type === 'file') return toAttachment(part.mime, skip)

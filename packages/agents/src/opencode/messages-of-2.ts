@@ -7,7 +7,7 @@ import { type Skip, skippedKinds } from '../reading/skipped.ts'
 import type { Query, Row } from '../reading/sqlite-snapshot.ts'
 import { objectIn, toAttachment } from './values.ts'
 
-/** What the host says to the model, and what it notes of the session. */
+/** What the host says to the model, and its notes about the session. */
 const ofHost = new Set<unknown>([
   'synthetic',
   'system',
@@ -18,7 +18,7 @@ const ofHost = new Set<unknown>([
   'idle',
 ])
 
-/** The messages of a session of OpenCode 2, each of a type that says whose it is. */
+/** The messages of a session of OpenCode 2, each with a type that names its author. */
 export const messagesOf2 = (query: Query, sessionId: string, skip: Skip): Message[] =>
   query('SELECT * FROM session_message WHERE session_id = ? ORDER BY seq, id', sessionId).flatMap((row) =>
     readMessage(row, skip),
@@ -52,7 +52,7 @@ function readMessage(row: Row, skip: Skip): Message[] {
 
 const saysSomething = ({ content }: Message): boolean => content.length > 0
 
-/** What a command printed; early versions keep the text alone. */
+/** What a command printed; early versions keep only the text. */
 function outputIn(printed: unknown): string {
   const output = isRecord(printed) ? printed.output : printed
   return typeof output === 'string' ? output : ''

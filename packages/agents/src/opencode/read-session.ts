@@ -10,9 +10,9 @@ const untitled = /^(?:New|Child) session - \d{4}-/
 /** How a version of the host keeps its sessions. */
 interface Generation {
   sessions: string
-  /** The tables of what was said in them. */
+  /** The tables of the sessions' messages. */
   said: readonly string[]
-  /** Selects each row of what was said in a session, with its `data`. */
+  /** Selects each row of a session's messages, with its `data`. */
   rowsOf: string
   messagesOf(query: Query, sessionId: string, skip: Skip): Message[]
 }
@@ -61,14 +61,14 @@ function withHelpers(query: Query, sessionId: string): string[] {
   if (all.length === 0) return [sessionId]
   const below = `SELECT id FROM (${all.join(' UNION ALL ')}) WHERE parent_id = ? ORDER BY time_created, id`
   const found = new Set([sessionId])
-  // What is found on the way is looked into as well.
+  // Sessions found on the way are searched as well.
   for (const above of found) for (const { id } of query(below, above)) found.add(String(id))
   return [...found]
 }
 
 /**
- * What tells of each of some sessions in a database whether something was said in it since, or in its helpers: of what
- * is there only the number and the sizes are read.
+ * A text for each of some sessions in a database that changes when something is said in the session, or in its helpers:
+ * only the number and sizes of the rows are read.
  */
 export function sessionRevisions(path: string, ids: readonly string[]): Promise<Map<string, string>> {
   return withSnapshot(path, (query) => new Map(ids.map((id) => [id, revisionOf(query, id)])))
@@ -115,8 +115,8 @@ export function readOpencodeSession(path: string, sessionId: string): Promise<Co
 }
 
 /**
- * A session as the version of the host has it that went on with it; where none did, as the first one had it, whose
- * names of tools are in what was archived.
+ * A session as kept by the host version that continued it; if none did, as the first one kept it, whose names of tools
+ * are in existing archives.
  */
 function latestOf(query: Query, sessionId: string): (Generation & { session: Row }) | undefined {
   const found = generationsIn(query).flatMap((generation) =>
@@ -130,7 +130,7 @@ function latestOf(query: Query, sessionId: string): (Generation & { session: Row
 
 const updatedAt = ({ time_updated: at }: Row): number => Number(at ?? 0)
 
-/** A helper is named after all that stand above it, so that what goes by the first session finds it as well. */
+/** A helper is named after all sessions above it, so that operations on the first session find it as well. */
 function identityOf(query: Query, session: Row, id: string): Pick<Conversation, 'sessionId' | 'parent'> {
   const line = [id]
   let above = session.parent_id

@@ -33,7 +33,7 @@ export const opencodeTarget: Target = {
 
 /**
  * This host's hooks are functions in a module: the module runs the same commands as the hooks of other hosts. Version 1
- * takes `server` of it, version 2 `setup`.
+ * uses its `server`, version 2 its `setup`.
  */
 function pluginText(wiring: Wiring): string {
   return `// Written by recall init, removed by recall uninit.

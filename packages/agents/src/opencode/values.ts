@@ -9,7 +9,10 @@ export function objectIn(text: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {}
 }
 
-/** The host puts the text of a file or a folder that a person named into the message, and the name stands in theirs. */
+/**
+ * The host puts the text of a file or folder that a person named into the message; the name is already in the person's
+ * words.
+ */
 export function toAttachment(mime: unknown, skip: Skip): ContentBlock[] {
   if (typeof mime !== 'string' || /^text\/|directory$/.test(mime)) return []
   return toContentBlocks([{ type: mime.startsWith('image/') ? 'image' : 'document' }], skip)

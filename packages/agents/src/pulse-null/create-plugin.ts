@@ -20,7 +20,7 @@ import { countInto } from '../reading/skipped.ts'
 export interface PluginContext {
   entityRoot: string
   entityName: string
-  /** Writes summaries. Without it, or when it is of another shape or fails, an algorithm does. */
+  /** Writes summaries. An algorithm does so if it is missing, has another shape, or fails. */
   provider?: LmProvider
 }
 
@@ -59,7 +59,7 @@ export interface PluginParts {
   open(entityRoot: string): Promise<MemoryManager>
   archiveSession: ConversationArchiver
   createCheckpoint: ConversationArchiver
-  /** How the memory below an entity's root is, and its settings; asked anew each time. */
+  /** The state of the memory below an entity's root, and its settings; read again on each call. */
   inspect(entityRoot: string): InspectedMemory
 }
 
@@ -105,7 +105,7 @@ export function memoryPlugin(parts: PluginParts): {
 }
 
 /**
- * Creates a plugin that is ready for use, without a second step: what is missing of the memory is created.
+ * Creates a plugin that is ready for use, without a second step: missing parts of the memory are created.
  *
  * @param config may name an `entity_root`. Default: the context's
  * @throws MemoryError INVALID_INPUT when neither names a folder, and whatever opening the memory throws
@@ -165,7 +165,7 @@ function rootOf(folder: string): string {
 
 const invalidRoot = (message: string): MemoryError => new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
 
-/** The curated file and the place for archives, where they are missing. */
+/** Creates the curated file and the folder of archives if they are missing. */
 function createMissing(root: string, { layout: { curated, archives } }: InspectedMemory): void {
   for (const folder of [dirname(curated), archives]) createFolder(join(root, folder), 0o700)
   try {

@@ -9,7 +9,7 @@ import { withFilesApart } from '../reading/named-files.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'
 
-/** Subtypes of what the host says in the place of a person. */
+/** Subtypes of what the host says in place of a person. */
 const saidByHost = new Set<unknown>(['notification', 'cron', 'goal_runtime'])
 
 type ChatRecord = Record<string, unknown> & { type: string }
@@ -24,9 +24,9 @@ export function isQwenLine(value: unknown): boolean {
 }
 
 /**
- * Reads a chat (JSON Lines). A helper's chat names the session that started it, and gets the id
- * `<session id>/<agent id>`. What a forked session copied is left out where the other's chat lies beside it. Rewind
- * marks are ignored: what was taken back was said all the same.
+ * Reads a chat (JSON Lines). A helper's chat names the session that started it, and gets the id `<session id>/<agent
+ * id>`. What a forked session copied is left out if the other's chat is in the same folder. Rewind marks are ignored:
+ * what was taken back was said all the same.
  */
 export async function readQwenChat(path: string): Promise<Conversation> {
   const facts: ConversationFacts = { skipped: {} }
@@ -92,7 +92,7 @@ function toMessages(record: ChatRecord, id: string): Message[] {
 const isFromHost = ({ subtype, externalInputKind }: ChatRecord): boolean =>
   saidByHost.has(subtype) || externalInputKind === 'notification'
 
-/** What was typed, as the host shows it; the parts hold what it and hooks made of that for the model. */
+/** What was typed, as the host shows it; the parts hold what the host and hooks made of it for the model. */
 function promptOf({ systemPayload }: ChatRecord, parts: readonly unknown[]): string {
   const shown = isRecord(systemPayload) ? asId(systemPayload.displayText) : undefined
   return shown ?? textOfParts(parts)
@@ -103,7 +103,7 @@ const asText = (text: string): ContentBlock[] => (text.trim() === '' ? [] : [{ t
 const asOutput = (text: string): ContentBlock[] =>
   text.trim() === '' ? [] : [{ type: 'tool_result', toolUseId: '', content: text }]
 
-/** The results of calls, as the person saw them if that is a text, else as the model was given them. */
+/** The results of calls, as the person saw them if that is a text, otherwise as the model was given them. */
 function resultsOf({ toolCallResult }: ChatRecord, parts: readonly unknown[]): ContentBlock[] {
   const results = parts.flatMap(toToolBlocks)
   const { resultDisplay, status } = isRecord(toolCallResult) ? toolCallResult : {}

@@ -5,17 +5,17 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 const zstandard = Buffer.from('28b52ffd', 'hex')
 
 /**
- * How many bytes are decompressed at once: a block of a few bytes can stand for 128 kB, and all that comes of them is in
- * memory together.
+ * How many bytes are decompressed at once: a block of a few bytes can stand for 128 kB, and all output of one call is
+ * in memory together.
  */
 const compressedBytes = 2048
 
 /**
- * The bytes of a file, decompressed where they are Zstandard, as Codex keeps old sessions. A chunk is valid until the
- * next one is asked for.
+ * The bytes of a file, decompressed if they are Zstandard, as Codex keeps old sessions. A chunk is valid until the next
+ * one is requested.
  *
  * @param size how many bytes are read at once
- * @throws MemoryError CORRUPTION for a compressed file that is damaged or not whole
+ * @throws MemoryError CORRUPTION for a compressed file that is damaged or incomplete
  */
 export async function* chunksOf(file: FileHandle, path: string, size: number): AsyncGenerator<Buffer, void> {
   const beginning = Buffer.alloc(zstandard.length)
@@ -41,7 +41,7 @@ async function* decompressed(compressed: AsyncIterable<Buffer>, path: string): A
   })
   const push = (bytes: Buffer, isLast: boolean): Buffer[] => {
     try {
-      // It keeps what it is given until a block is whole.
+      // The decompressor keeps its input until a block is complete.
       frames.push(Uint8Array.from(bytes), isLast)
     } catch (cause) {
       throw new MemoryError(

@@ -3,8 +3,8 @@ import { parseJson } from './read-json-lines.ts'
 import { type Skip, skippedKinds } from './skipped.ts'
 
 /**
- * Blocks of a message's `content`: a string, a block, or a list of blocks in the shape that the Messages API made common.
- * Blank texts are left out. A picture or document leaves a marker, so that a turn of nothing else is kept.
+ * Blocks of a message's `content`: a string, a block, or a list of blocks in the shape that the Messages API made
+ * common. Blank texts are left out. A picture or document leaves a marker, so that a turn of nothing else is kept.
  */
 export function toContentBlocks(content: unknown, skip: Skip): ContentBlock[] {
   if (typeof content === 'string') return textBlock(content)
@@ -67,7 +67,7 @@ function toContentBlock(block: Record<string, unknown>): ContentBlock[] | null {
 
 const attachmentMarks = ['[image]', '[document]']
 
-/** Whether a block only says that a picture or a document stood there. */
+/** Whether a block only marks the place of a picture or a document. */
 export const isAttachmentMark = (block: ContentBlock): boolean =>
   block.type === 'text' && attachmentMarks.includes(block.text)
 

@@ -7,7 +7,7 @@ export const partsOf = (content: unknown): unknown[] => (Array.isArray(content) 
 /**
  * The text of parts, without the model's thoughts.
  *
- * @param typedIn what is left of a part's text without what the host put there
+ * @param typedIn returns a part's text without what the host put there
  */
 export const textOfParts = (
   parts: readonly unknown[],
@@ -39,7 +39,7 @@ export function toToolBlocks(part: unknown): ContentBlock[] {
 /** The id of a call or of its result; empty when it has none. */
 export const idOfCall = ({ id }: Record<string, unknown>): string => (typeof id === 'string' ? id : '')
 
-/** A call's output as the person saw it if that is a text, else as the model was given it. */
+/** A call's output as the person saw it if that is a text, otherwise as the model was given it. */
 export function outputOf({ resultDisplay, result }: Record<string, unknown>): string | undefined {
   if (typeof resultDisplay === 'string') return resultDisplay
   const responses = (Array.isArray(result) ? result : []).flatMap((part: unknown) => {

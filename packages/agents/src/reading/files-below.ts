@@ -9,8 +9,8 @@ export const mayHoldSessions = (folderName: string): boolean => !otherFolders.ha
 
 /**
  * The files at any depth whose name is wanted, in the order of their UTF-16 code units: as `.` sorts before `/`,
- * `id.jsonl` stands right before the files in `id/`. Links are not followed. A folder below that cannot be listed is
- * among them, so that opening it reports the error, and the others are read.
+ * `id.jsonl` comes right before the files in `id/`. Links are not followed. A subfolder that cannot be listed is
+ * included, so that opening it reports the error, and the others are read.
  */
 export async function filesBelow(
   folder: string,

@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path'
 import { isRecord } from './content-blocks.ts'
 import { readJsonLines } from './read-json-lines.ts'
 
-/** Ids of sessions; another text could lead out of the folder. */
+/** Ids of sessions; any other text could lead out of the folder. */
 const plainId = /^[\w-]+$/
 
 /**
- * Tells from which transcript beside this one a line was copied, as a session that is forked copies all that was said
- * before; `undefined` for a line of its own, and where the other transcript is gone.
+ * Returns a function that names the transcript in the same folder from which a line was copied, as a forked session
+ * copies everything said before; `undefined` for a line of its own, or if the other transcript is gone.
  */
 export function originFinder(path: string): (line: Record<string, unknown>) => string | undefined {
   const known = new Map<string, string | undefined>()
@@ -23,7 +23,9 @@ export function originFinder(path: string): (line: Record<string, unknown>) => s
   }
 }
 
-/** The transcripts that a session was forked from, without theirs: what it copied from them is not read with it. */
+/**
+ * The transcripts that a session was forked from, without their origins: what it copied from them is not read with it.
+ */
 export async function listOrigins(path: string): Promise<string[]> {
   const findOrigin = originFinder(path)
   const origins = new Set<string>()

@@ -4,8 +4,8 @@ import { asJson } from './content-blocks.ts'
 
 /**
  * Makes ids for messages that have none in their source: each is a hash of everything said up to it, so that only the
- * same conversation, or one that continues it, has the same ids. Ids are kept, and the hash of a secret would tell
- * whoever guesses it that it is right: what looks like one is left out.
+ * same conversation, or one that continues it, has the same ids. Ids are stored, and the hash of a secret would confirm
+ * a correct guess: what looks like a secret is left out.
  *
  * @returns a function from the content of the next message to its id
  */
@@ -17,7 +17,7 @@ export function createMessageIds(): (said: unknown) => string {
   }
 }
 
-/** As a memory keeps it; what is nested too deeply to be searched is left out as a whole. */
+/** As a memory keeps it; a value nested too deeply to be searched is left out as a whole. */
 function withoutSecrets(said: unknown): unknown {
   try {
     return redactJson(said as JsonValue).value

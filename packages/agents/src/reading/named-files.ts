@@ -1,6 +1,6 @@
 import type { ContentBlock, Message } from '@recall/core'
 
-/** The files that a prompt names, which Gemini CLI and its forks have put behind it. */
+/** The files that a prompt names, which Gemini CLI and its forks append to it. */
 const namedFiles = /\n--- Content from referenced files ---\n([\s\S]*?)(?:\n--- End of content ---\s*)?$/
 
 /**

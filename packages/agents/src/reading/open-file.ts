@@ -34,7 +34,7 @@ export const isStream = (path: string): MemoryError =>
     { details: { path } },
   )
 
-/** Node lists a name that is not UTF-8 with U+FFFD in it, and finds nothing under that. */
+/** Node lists a name that is not UTF-8 with U+FFFD in it, and cannot open a file by that name. */
 const whyMissing = (path: string): string =>
   path.includes('\ufffd') ? 'cannot be found: its name is not UTF-8' : 'does not exist'
 

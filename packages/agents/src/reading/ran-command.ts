@@ -1,9 +1,9 @@
 import type { Message } from '@recall/core'
 
-/** The words that a host puts before, between and after a command that the person ran and what it printed. */
+/** The words that a host puts before, between and after a command that the person ran and its output. */
 export type CommandFrame = readonly [before: string, between: string, after: string]
 
-/** What the person typed to run a command, and what it printed; `undefined` when the message is about no command. */
+/** What the person typed to run a command, and its output; `undefined` when the message is not about a command. */
 export function ranCommand(message: Message, frame: CommandFrame): Message[] | undefined {
   const [block] = message.content
   if (message.role !== 'user' || block?.type !== 'text') return undefined
@@ -15,7 +15,7 @@ export function ranCommand(message: Message, frame: CommandFrame): Message[] | u
   return commandOf(message, command, text.slice(middle + between.length, -after.length))
 }
 
-/** What the person typed to run a command, then what it printed. */
+/** What the person typed to run a command, then its output. */
 export const commandOf = (message: Message, command: string, output: string): Message[] => [
   { ...message, role: 'user', content: [{ type: 'text', text: `! ${command}` }] },
   {

@@ -5,7 +5,7 @@ import { parseJson } from './read-json-lines.ts'
 const mostBytes = 64 * 1024 * 1024
 
 /**
- * The value of a file that is one JSON document; `undefined` when it is none, or above 64 MB.
+ * The value of a file that is one JSON document; `undefined` if it is not one, or is above 64 MB.
  *
  * @throws MemoryError as `openFile` does
  */

@@ -50,7 +50,7 @@ export async function* readJsonItems(
     for (let offset = 0; ; ) {
       const { bytesRead } = await file.read(chunk, 0, chunkBytes, null)
       if (bytesRead === 0) break
-      /** Where in the chunk the item begins or goes on. */
+      /** Where in the chunk the item begins or continues. */
       let from = 0
       for (let i = 0; i < bytesRead; i++) {
         const place = placeOf(chunk[i] as number, offset + i)
@@ -75,7 +75,7 @@ export async function* readJsonItems(
   }
 }
 
-/** What was read of an element so far. */
+/** The part of an element that was read so far. */
 interface PartOfItem {
   start: number
   length: number
@@ -85,7 +85,7 @@ interface PartOfItem {
 
 function add(item: PartOfItem, piece: Buffer, maxBytes: number): void {
   item.length += piece.length
-  // The chunk is reused for the next read, so what outlives it must be a copy.
+  // The chunk is reused for the next read, so bytes that outlive it must be copied.
   if (item.length <= maxBytes) item.pieces.push(Buffer.from(piece))
   else item.pieces = []
 }
@@ -104,12 +104,12 @@ const toItem = (
 })
 
 /**
- * A byte of a file that is to be a list: the first of an element, one that follows in it, the one behind it, one
- * between two, or one that is no part of a list any more, or was none from the start.
+ * The role of a byte in a file that should be a list: the first of an element, a later one in it, the one after it, one
+ * between two, or one outside the list, after its end or because there is no list.
  */
 type Place = 'begins' | 'inside' | 'ended' | 'between' | 'beyond'
 
-/** Tells of each byte of a file, in their order, what it is. */
+/** Returns a function that tells the role of each byte of a file, in order. */
 function createListScanner(): (byte: number, at: number) => Place {
   let list: 'ahead' | 'open' | 'closed' = 'ahead'
   let inItem = false
@@ -147,7 +147,7 @@ function createListScanner(): (byte: number, at: number) => Place {
   }
 }
 
-/** Knows which bytes stand in a string of JSON. */
+/** Tracks which bytes are inside a JSON string. */
 function createStringScanner() {
   let isOpen = false
   let isEscaped = false
@@ -155,7 +155,7 @@ function createStringScanner() {
     begin(): void {
       isOpen = true
     },
-    /** Whether the next byte belongs to a string that has begun, as the quote that ends it does. */
+    /** Whether the next byte belongs to a string that has begun, including the quote that ends it. */
     takes(byte: number): boolean {
       if (!isOpen) return false
       if (isEscaped) isEscaped = false

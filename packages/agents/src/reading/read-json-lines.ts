@@ -6,7 +6,7 @@ export interface JsonLine {
   value: unknown
 }
 
-/** What a host reserved of a file and has not written on stands before what it wrote since. */
+/** Bytes that a host reserved in a file but did not fill precede what it wrote later. */
 const reserved = /^\0+/
 
 /** The JSON values of a file, one per line. A line that does not parse is counted and skipped, never thrown. */

@@ -18,7 +18,7 @@ export interface ReadLinesOptions {
   maxLineBytes?: number
   /** Bytes read at once. Default 256 kB. */
   chunkBytes?: number
-  /** Lines read at most, whatever they hold. Default: all. */
+  /** The most lines to read, whatever they hold. Default: all. */
   mostLines?: number
 }
 
@@ -71,7 +71,7 @@ function collectLine(maxLineBytes: number) {
     isEmpty: (): boolean => length === 0,
     add(piece: Buffer): void {
       length += piece.length
-      // The chunk is reused for the next read, so what outlives it must be a copy.
+      // The chunk is reused for the next read, so bytes that outlive it must be copied.
       if (length <= maxLineBytes) pieces.push(Buffer.from(piece))
       else pieces = []
     },
@@ -86,7 +86,7 @@ function collectLine(maxLineBytes: number) {
         number,
         text: number === 1 && text.startsWith('\uFEFF') ? text.slice(1) : text,
         ended,
-        // A cut last line may end inside a character; that is a half-written line, not a damaged one.
+        // A cut-off last line may end inside a character; that is a half-written line, not a damaged one.
         damaged: ended && !isUtf8(withoutReturn),
       }
     },

@@ -2,8 +2,8 @@ import type { ContentBlock, ConversationFacts } from '@recall/core'
 import { toResultText } from './content-blocks.ts'
 
 /**
- * Takes the name of a session for its title once the first prompt is known. Hosts that have no name yet take the
- * prompt, in one line, or cut: that says nothing more, unless a person chose it.
+ * Decides, once the first prompt is known, whether the name of a session becomes its title. Hosts without a name yet
+ * use the prompt, in one line or cut off: such a name adds nothing, unless a person chose it.
  */
 export function createTitling(facts: ConversationFacts, name: string | undefined, isChosen = false) {
   let isBegun = false

@@ -13,6 +13,6 @@ export const skippedKinds = {
   unreadable: 'unreadable line',
   tooLong: 'line over the size limit',
   invalidUtf8: 'line with invalid UTF-8, read with replacements',
-  notAMessage: 'line that is no message',
+  notAMessage: 'line that is not a message',
   unknownBlock: 'unrecognised content block',
 } as const

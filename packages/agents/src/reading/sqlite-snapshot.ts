@@ -11,16 +11,16 @@ export type Row = Record<string, unknown>
 export type Query = (sql: string, ...parameters: string[]) => Row[]
 
 /**
- * The copy of the database that was read last. The sessions in it are read one after the other, and copying all of
- * them for each would take quadratic time.
+ * The copy of the database that was read last. Its sessions are read one after the other, and copying all of them for
+ * each would take quadratic time.
  */
 let last: { state: string; folder: string } | null = null
 let timer: NodeJS.Timeout | undefined
 /** A copy that nobody reads any more is removed after this long, and when the process ends. */
 const longestUnreadMs = 2000
 /**
- * Copies to remove. On Windows nobody can while they are open, and the driver closes a file only when all statements
- * were collected: then it is tried again, at last by the next process that reads a database.
+ * Copies to remove. On Windows they cannot be removed while they are open, and the driver closes a file only when all
+ * statements were garbage-collected: removal is then retried, at the latest by the next process that reads a database.
  */
 const unwanted = new Set<string>()
 
@@ -28,15 +28,15 @@ const unwanted = new Set<string>()
  * Reads a database that belongs to another program. It is copied first, with its write-ahead log: opening it in place
  * could change it, and its owner may be writing.
  *
- * @throws MemoryError NOT_FOUND or FORBIDDEN when it cannot be read, INVALID_INPUT when it is damaged or no database,
- * UNAVAILABLE when its owner does not pause
+ * @throws MemoryError NOT_FOUND or FORBIDDEN when it cannot be read, INVALID_INPUT when it is damaged or not a
+ * database, UNAVAILABLE when its owner does not pause
  */
 export async function withSnapshot<T>(path: string, read: (query: Query) => T): Promise<T> {
   try {
     // Loaded on demand, because most transcripts are not databases.
     const { DatabaseSync } = await import('@photostructure/sqlite')
     const state = await stateOf(path)
-    // From here to the end of the reading nothing else runs but while copying: no other caller discards the copy.
+    // From here to the end of the read, other code runs only while copying: no other caller discards the copy.
     const { folder } = last?.state === state ? last : keep(state, await copyAtRest(path))
     timer?.refresh()
     const database = new DatabaseSync(join(folder, copyName))
@@ -55,7 +55,7 @@ const mostCopies = 3
 
 /**
  * Copies a database and its log. Between the two copies its owner may move pages from the log into the database: then
- * they would not fit together, and are made again.
+ * the copies do not match, and are made again.
  */
 async function copyAtRest(path: string): Promise<string> {
   for (let copies = 0; copies < mostCopies; copies++) {
@@ -75,7 +75,7 @@ async function copy(path: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `recall-read-${pid}-${place}-`))
   const target = join(folder, copyName)
   try {
-    // Takes no time where the file system can share what two files have in common.
+    // Takes no time if the file system lets two files share their common content.
     await copyFile(path, target, constants.COPYFILE_FICLONE)
     await unlessAbsent(copyFile(`${path}-wal`, `${target}-wal`, constants.COPYFILE_FICLONE))
   } catch (error) {
