@@ -93,7 +93,7 @@ it('says of an entry in words that the role knows already where they stand', asy
   expect(again).toMatchObject({
     code: 0,
     out: 'Added as reviewer/traced-001.\n',
-    err: 'recall: the same is already there as reviewer/inscribed-001\n',
+    err: 'recall: the same is there already as reviewer/inscribed-001\n',
   })
   for (const [role, title] of [
     ['reviewer', 'Queries in lists'],

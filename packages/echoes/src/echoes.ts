@@ -30,7 +30,7 @@ export interface Echoes {
   /**
    * Adds an entry.
    *
-   * @returns its id, and the kinds of sensitive data that were taken out of it
+   * @returns its id, and the kinds of sensitive data that were removed from it
    * @throws MemoryError FORBIDDEN for an etched entry without a person's consent, and for the team without the lead
    */
   add(role: string, entry: EchoEntry): Promise<{ id: string; stripped: string[] }>
@@ -50,9 +50,9 @@ export interface Echoes {
    */
   applyPrune(plan: PrunePlan): Promise<void>
   /**
-   * Puts back what was pruned, shortened or removed.
+   * Restores what was pruned, shortened or removed.
    *
-   * @returns false when there is nothing to put back
+   * @returns false when there is nothing to restore
    * @throws MemoryError NOT_FOUND, CORRUPTION when its backup is gone, CONFLICT when a shortened entry was rewritten
    * since, FORBIDDEN for an etched entry without a person's consent
    */
@@ -71,7 +71,7 @@ export interface Echoes {
   applyEdit(plan: EditPlan): Promise<NewIds>
   /**
    * Plans to shorten `knowledge.md`, with a model when one is given. A model answers differently each time, so its plan
-   * is kept beside the file until it is applied.
+   * is kept next to the file until it is applied.
    *
    * @param options.asShown return the kept plan, if the file has not changed since
    */
@@ -84,7 +84,7 @@ export interface Echoes {
   applyKnowledge(plan: KnowledgePlan): Promise<void>
   /**
    * Replaces old names of agents and concepts in the metadata of entries in all markdown files, archives included.
-   * Copies of the changed files are kept in `.backups/`. What cannot be read is named and stays.
+   * Copies of the changed files are kept in `.backups/`. Files that cannot be read are reported and stay.
    *
    * @param options.dryRun report only
    */
@@ -92,7 +92,7 @@ export interface Echoes {
   /**
    * Records that a workflow used entries.
    *
-   * @throws MemoryError INVALID_INPUT when the workflow has no name, or the ids are no list of texts
+   * @throws MemoryError INVALID_INPUT when the workflow has no name, or the ids are not a list of texts
    */
   reference(role: string, workflow: string, ids: readonly string[]): Promise<void>
   /** Marks a workflow as active, as long as its process lives. */

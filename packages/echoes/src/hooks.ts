@@ -20,7 +20,7 @@ export interface Discovery {
   confidence: number
 }
 
-/** Which run of a workflow something was learned in. */
+/** The run of a workflow in which something was learned. */
 export interface Occasion {
   workflow: string
   /** `YYYY-MM-DD` */
@@ -29,7 +29,7 @@ export interface Occasion {
   context?: string
 }
 
-/** A finding of less confidence is not recorded. */
+/** A finding with less confidence is not recorded. */
 const patternConfidence = 0.7
 
 /**
@@ -77,7 +77,7 @@ async function afterFindings(
   source: string,
   occasion: Occasion & { findings: readonly ReviewFinding[] },
 ): Promise<Consolidation> {
-  // A review that is submitted twice, after a crash say, does not make its own findings recur.
+  // A review that is submitted twice, for example after a crash, does not make its own findings recur.
   const own = sourceOf(source, occasion)
   const seen = (await echoes.read(role)).echoes
     .filter(({ entry }) => entry.source !== own)

@@ -7,7 +7,7 @@ export interface Mirrored {
   written: number
   removed: number
   unchanged: number
-  /** Why roles could not be read; what the memory holds of them stays as it is. */
+  /** Why roles could not be read; their entries in the memory stay as they are. */
   problems: string[]
 }
 
@@ -75,7 +75,7 @@ async function entriesOf(memory: MemoryManager, prefix: string): Promise<Map<str
   }
 }
 
-/** Whether a key is `<prefix><role>/<id>`, and not one of a longer prefix that begins alike. */
+/** Whether a key is `<prefix><role>/<id>`, and not one with a longer prefix that begins the same. */
 const isOwn = (key: string, prefix: string): boolean =>
   key.startsWith(prefix) && /^[^/]+\/[a-z]+-\d{3,}$/.test(key.slice(prefix.length))
 

@@ -47,16 +47,18 @@ import { defaultPrunePolicy, planPrune } from './lifecycle/plan-prune.ts'
 import { checkPrune, pruneChanges } from './lifecycle/prune.ts'
 import { restoreChanges } from './lifecycle/restore.ts'
 
-/** Attempts at a section while an editor, or an agent that writes its findings directly, changes the same files. */
+/**
+ * How often to try a section while an editor, or an agent that writes its findings directly, changes the same files.
+ */
 const attempts = 5
 
 /**
  * Opens the memories of a team of agents. Several processes may write at once.
  *
- * @throws MemoryError INVALID_INPUT when the root is no path, or another option not of its type or unknown
+ * @throws MemoryError INVALID_INPUT when the root is not a path, or another option is unknown or of the wrong type
  */
 export function openEchoes(options: EchoesOptions): Echoes {
-  // First, because a program without types may give no options.
+  // First, because an untyped program may pass no options.
   const root = rootOf(options?.root)
   checkOptions(options)
   const { lead = false, askHuman, policy = defaultPrunePolicy, clock = systemClock } = options
@@ -87,7 +89,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
   const requireConsent = async (question: string): Promise<void> => {
     if ((await askHuman?.(question)) === true) return
     throw new MemoryError(
-      "only a person adds etched entries, takes them out or moves them: say yes at a terminal, in a program by 'askHuman'",
+      "only a person adds, removes or moves etched entries: say yes at a terminal, in a program by 'askHuman'",
       MemoryErrorCode.FORBIDDEN,
     )
   }
@@ -98,7 +100,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
     async read(role) {
       checkName(role, 'role')
       const isNew = readText(join(root, memoryPath(role))) === null
-      // A look at what is not there yet creates no folder for the lock.
+      // Looking at a role that does not exist yet must not create a folder for the lock.
       if (isNew && !isUnfinished(root)) return publicOf(loadRole(root, role))
       return locked(() => {
         const loaded = loadRole(root, role)
@@ -163,8 +165,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
     async restoreEntry(role, id) {
       mayWrite(role)
       if (typeof id !== 'string') throw noEntry(role, String(id))
-      if (id.startsWith('etched-'))
-        await requireConsent(`Put back into the permanent memory of ${role}: ${id}`)
+      if (id.startsWith('etched-')) await requireConsent(`Restore to the permanent memory of ${role}: ${id}`)
       return locked(() => {
         const changes = restoreChanges(root, loadRole(root, role), id)
         applyChanges(root, changes)
@@ -204,7 +205,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
       })
       if (shown) return shown
       const plan = await planKnowledge(role, text, lm ? { lm } : {})
-      // A model would write another one next time. One that was shown earlier is not the one that was shown last.
+      // A model would write a different plan next time, so only the plan that was shown last is kept.
       const kept = lm && plan.blocks.length > 0 ? JSON.stringify(plan) : null
       await locked(() => {
         if (kept !== null || readText(join(root, path)) !== null)
@@ -262,7 +263,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
   }
 }
 
-/** A relative root is a folder of where the program runs now. An empty one, of a setting that is not set, is none. */
+/** A relative root refers to the current working folder. An empty one, from a setting that is not set, is refused. */
 function rootOf(root: string): string {
   if (typeof root === 'string' && root !== '') return resolve(root)
   throw new MemoryError(
@@ -282,14 +283,14 @@ const optionsSchema = z.strictObject({
   clock: aFunction,
 })
 
-/** An unknown option is probably misspelt, and to ignore it would hide that. */
+/** An unknown option is probably misspelt, and ignoring it would hide that. */
 function checkOptions(options: EchoesOptions): void {
   // zod/mini has no messages of its own.
   const { error } = optionsSchema.safeParse(options, { error: en().localeError })
   if (error) throw invalidInput('options', error.issues)
 }
 
-/** A file of ids that holds anything else would be refused by every later call. */
+/** Every later call would refuse a file of ids that holds anything else. */
 function checkReference(workflow: unknown, ids: unknown): void {
   const isText = (given: unknown): boolean => typeof given === 'string' && given !== ''
   if (isText(workflow) && Array.isArray(ids) && ids.every(isText)) return
@@ -325,6 +326,6 @@ function cleaned(entry: EchoEntry): { block: EchoBlock; stripped: string[] } {
   const [block] = parseEchoes(printEntry(normalizeEntry(entry))).blocks
   const clean = withoutSecrets(block as EchoBlock)
   if (clean.block.entry) return clean
-  const problems = clean.block.problems ?? ['it is no entry']
+  const problems = clean.block.problems ?? ['it is not an entry']
   throw new MemoryError(`this entry cannot be written: ${problems.join('; ')}`, MemoryErrorCode.INVALID_INPUT)
 }

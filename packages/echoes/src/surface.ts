@@ -44,7 +44,7 @@ export async function surface(echoes: Echoes, options: SurfaceOptions): Promise<
       await echoes.reference(role, workflow, ids)
     }
   }
-  // A person may have typed one into the file, and the text goes to the provider of the agent's model.
+  // A person may have typed a secret into the file, and the text goes to the provider of the agent's model.
   const { text } = redactText(best.map(lineOf).join('\n'))
   return {
     echoes: surfaced,
@@ -54,7 +54,7 @@ export async function surface(echoes: Echoes, options: SurfaceOptions): Promise<
   }
 }
 
-/** A role that cannot be read keeps no agent from what the others know. */
+/** A role that cannot be read must not hide what the others know. */
 async function echoesOf(echoes: Echoes, role: string, problems: string[]): Promise<Surfaced['echoes']> {
   try {
     return (await echoes.read(role)).echoes.map((echo) => ({ role, echo }))
@@ -67,7 +67,7 @@ async function echoesOf(echoes: Echoes, role: string, problems: string[]): Promi
 
 type Candidate = Surfaced['echoes'][number] | RemembranceDocument
 
-/** A folder that cannot be searched keeps no agent from what is known besides. */
+/** A folder that cannot be searched must not hide what else is known. */
 function solutionsIn(folder: string | undefined): ReturnType<typeof findRemembrance> {
   try {
     return folder === undefined ? { documents: [], problems: [] } : findRemembrance(folder)
@@ -87,7 +87,7 @@ function bestOf(task: string, candidates: readonly Candidate[], limit: number): 
     .map(({ candidate }) => candidate)
 }
 
-/** A person stands for a document, as for no entry of less than full confidence. */
+/** A person vouches for a document, so it counts like an entry of full confidence. */
 const confidenceOf = (candidate: Candidate): number =>
   'echo' in candidate ? candidate.echo.entry.confidence : 1
 

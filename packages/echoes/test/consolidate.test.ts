@@ -119,8 +119,8 @@ describe('consolidate', () => {
     const { added, kept } = await echoes.consolidate('reviewer')
     expect(added).toBe(1)
     expect(kept).toEqual([
-      { agent: 'ann', line: 10, reasons: ['it is no entry'] },
-      { agent: 'ann', line: 14, reasons: ['it is no entry'] },
+      { agent: 'ann', line: 10, reasons: ['it is not an entry'] },
+      { agent: 'ann', line: 14, reasons: ['it is not an entry'] },
     ])
     expect(await readFile(path('ann-findings.md'), 'utf8')).toBe(
       `${note}\n## Later\n\n<!-- why -->\n\nMore.\n`,

@@ -51,7 +51,7 @@ it('tells which workflow keeps it from pruning, and which entry, notes and findi
     {
       role: 'reviewer',
       ok: false,
-      message: message('reviewer/MEMORY.md, line 13 is no entry: the date'),
+      message: message('reviewer/MEMORY.md, line 13 is not an entry: the date'),
       remedy: 'mend it by hand',
     },
     {

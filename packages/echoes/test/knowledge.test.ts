@@ -180,7 +180,7 @@ it('refuses what is no plan', async () => {
   for (const given of [undefined, {}, { ...plan, role: undefined }, { ...plan, text: 5 }]) {
     await expect(echoes.applyKnowledge(given as never)).rejects.toMatchObject({
       code: 'MEMORY_INVALID_INPUT',
-      message: expect.stringMatching(/^this is no plan of shorter knowledge, at .*: make a new plan/),
+      message: expect.stringMatching(/^this is not a plan of shorter knowledge, at .*: make a new plan/),
     })
   }
 })

@@ -176,7 +176,7 @@ it.each(['', 'null', '\u0000\u0000', Buffer.from([0xff, 0xfe])])(
 
 it('names the folder that cannot be a role', async () => {
   const { echoes } = await open({ 'my notes/MEMORY.md': '' })
-  await expect(echoes.read('my notes')).rejects.toThrow("'my notes' names no role")
+  await expect(echoes.read('my notes')).rejects.toThrow("'my notes' is not a valid role name")
 })
 
 describe('files that others write without asking for the lock', () => {

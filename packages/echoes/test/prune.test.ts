@@ -222,7 +222,7 @@ describe('on files', () => {
       const given = changes && Object.keys(changes).length > 0 ? { ...plan, ...changes } : changes
       await expect(echoes.applyPrune(given as never)).rejects.toMatchObject({
         code: 'MEMORY_INVALID_INPUT',
-        message: expect.stringMatching(/^this is no plan of a pruning, at .*: make a new plan/),
+        message: expect.stringMatching(/^this is not a plan of a pruning, at .*: make a new plan/),
       })
     },
   )

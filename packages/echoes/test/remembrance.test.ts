@@ -243,7 +243,7 @@ it('says what is wrong with front matter', async () => {
 it.each([
   ['broken', 'title: [', expect.any(String)],
   ['of too many levels', `tags: ${'['.repeat(200)}${']'.repeat(200)}`, 'it is nested too deep'],
-  ['with a list as a key', '? [a, b]\n: c', 'a list or a mapping is no key'],
+  ['with a list as a key', '? [a, b]\n: c', 'a list or a mapping cannot be a key'],
 ])('reads no front matter that is YAML %s', (_, head, message) => {
   expect(() => parseRemembrance(`---\n${head}\n---\n`, 'a.md')).toThrow(
     expect.objectContaining({

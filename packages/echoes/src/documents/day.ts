@@ -13,5 +13,5 @@ export function isDay(text: string): boolean {
 export const daysBetween = (from: string, to: string): number =>
   Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs)
 
-/** The later of two days, of which the second may be unknown. */
+/** The later of two days; the second may be missing. */
 export const laterDay = (first: string, second = ''): string => (second > first ? second : first)

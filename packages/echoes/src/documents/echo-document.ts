@@ -9,11 +9,11 @@ export interface EchoBlock {
   /** Line of the file on which it begins, counted from 1. */
   line: number
   /**
-   * Which section it stands in, counted from 0. One goes from a heading of level 1 to 3 to the next. A byte order mark
-   * has -1.
+   * The section that contains it, counted from 0. A section goes from one heading of level 1 to 3 to the next. A byte
+   * order mark has -1.
    */
   section: number
-  /** The parsed entry, when the block is one. */
+  /** The parsed entry, if the block is one. */
   entry?: EchoEntry
   /** Why a block with the heading of an entry is not a valid one. Such a block is never changed. */
   problems?: string[]
@@ -36,7 +36,7 @@ const field = /^[-*] \*\*([\w-]+)\*\*:[ \t]*(.*)$/
 
 /** Parses a file of echoes. Accepts any text; `printEchoes` returns the same text. */
 export function parseEchoes(text: string): EchoDocument {
-  // A byte order mark is a block of its own: the file may begin with an entry.
+  // A byte order mark is a separate block: the file may begin with an entry.
   const mark = text.startsWith('\uFEFF') ? [{ text: '\uFEFF', line: 1, section: -1 }] : []
   const lines = linesOf(text.slice(mark.length))
   const starts = blockStarts(lines)
@@ -82,10 +82,10 @@ export function appendTexts(document: EchoDocument, texts: readonly string[]): E
 }
 
 /**
- * The file that these blocks make.
+ * The file that consists of these blocks.
  *
- * @throws MemoryError CONFLICT when it would not have the entries of the blocks: where a block with half of a pair of
- * fences, or of a comment, goes, the other half may hide the entries below it, or show what was hidden
+ * @throws MemoryError CONFLICT when it would not have the entries of the blocks: if a block with half of a pair of
+ * fences, or of a comment, is removed, the other half may hide the entries below it, or show what was hidden
  */
 export const joinBlocks = (blocks: readonly EchoBlock[]): EchoDocument =>
   readAs(blocks, blocks.map(({ text }) => text).join(''))
@@ -100,10 +100,10 @@ function readAs(blocks: readonly EchoBlock[], text: string): EchoDocument {
   )
 }
 
-/** A byte order mark is a block of its own. */
+/** A byte order mark is a separate block. */
 export const isMark = ({ section }: EchoBlock): boolean => section === -1
 
-/** How many blocks have to stay in front: the byte order mark, and the one that begins with the schema header. */
+/** How many blocks have to stay at the front: the byte order mark, and the one that begins with the schema header. */
 export const headOf = ({ schema, blocks }: EchoDocument): number =>
   blocks.filter(isMark).length + (schema === 0 ? 0 : 1)
 
@@ -111,9 +111,9 @@ export const entriesIn = (blocks: readonly EchoBlock[]): EchoEntry[] =>
   blocks.flatMap(({ entry }) => (entry ? [entry] : []))
 
 /**
- * The entry in a form that reads the same in every file, and leaves what stands around it as it was: its code and
- * comments are indented, as in a learning, because a fence at the margin could pair with one of the file. A block that
- * is not exactly one entry then has no `entry`, and says why.
+ * The entry in a form that reads the same in every file, and does not change how the text around it reads: its code and
+ * comments are indented, as in a learning, because an unindented fence could pair with one of the file. If a block is
+ * not exactly one entry, the result has no `entry`, and says why.
  */
 export function standAlone(block: EchoBlock): EchoBlock {
   const lines = linesOf(`${block.text.trimEnd()}\n`.replace(/\r+\n/g, '\n'))
@@ -124,7 +124,7 @@ export function standAlone(block: EchoBlock): EchoBlock {
   return reread(text, block, 'its code cannot be told from its fields: indent the code')
 }
 
-/** Parses the changed text of a block. It stays one block; if it is no entry any more, with the reason. */
+/** Parses the changed text of a block. It stays one block; if it is no longer an entry, it states the reason. */
 export function reread(text: string, { line, section }: EchoBlock, problem: string): EchoBlock {
   const [first, ...rest] = parseEchoes(text).blocks
   if (first?.entry && rest.length === 0) return { ...first, line, section }
@@ -156,7 +156,7 @@ export function withFields(
   return parseBlock(text, block.line, block.section)
 }
 
-/** How far below an entry's heading a field stands, in lines; 0 when it is not there. */
+/** How many lines a field is below its entry's heading; 0 when it is missing. */
 export const lineOfField = ({ text }: EchoBlock, name: string): number =>
   Math.max(
     0,
@@ -167,7 +167,7 @@ export const lineOfField = ({ text }: EchoBlock, name: string): number =>
 export const withLearning = (block: EchoBlock, learning: string): EchoBlock =>
   withLearningLines(block, `- ${learning.replaceAll('\n', '\n  ')}`.split('\n'))
 
-/** The same entry with the learning of another one, as that is spelled. */
+/** The same entry with the learning of another one, spelled exactly as there. */
 export function withLearningOf(block: EchoBlock, other: EchoBlock): EchoBlock {
   const lines = linesOf(other.text)
   const range = learningRange(withoutComments(lines))
@@ -218,8 +218,8 @@ const isBlank = (line: string | undefined): boolean => line?.trim() === ''
 const fieldName = (line: string): string => field.exec(withoutEnding(line))?.[1]?.toLowerCase() ?? ''
 
 /**
- * The lines on which blocks begin. What stands below an entry is no part of it, and is cut where a blank line ends:
- * a place between two blocks is then found again when an entry was taken out there.
+ * The lines on which blocks begin. Text below an entry is not part of it, and is split off where a blank line ends: a
+ * place between two blocks can then be found again after the entry there was removed.
  */
 function blockStarts(lines: readonly string[]): { at: number; section: number }[] {
   const hidden = hiddenLines(lines)
@@ -239,7 +239,10 @@ function blockStarts(lines: readonly string[]): { at: number; section: number }[
   })
 }
 
-/** The lines of an entry: to its last field, to the end of its learning, and of the list in which they stand. */
+/**
+ * The length of an entry in lines: up to its last field, the end of its learning, and the end of the list that holds
+ * them.
+ */
 function entryLength(lines: readonly string[]): number {
   if (!entryHeading.test(withoutEnding(lines[0] ?? ''))) return 0
   const names = lines.map(fieldName)
@@ -250,9 +253,9 @@ function entryLength(lines: readonly string[]): number {
 }
 
 /**
- * Lines in fenced code and in comments, by index. What nobody closes is ignored: it would hide all entries below, even
- * etched ones. So is what is indented or in a list, which stands in a learning; nor does it close what begins before its
- * entry.
+ * Lines in fenced code and in comments, by index. A fence or comment that is never closed is ignored: it would hide all
+ * entries below, even etched ones. Indented marks and marks in a list are also ignored, as they belong to a learning;
+ * nor do they close one that begins before their entry.
  */
 function hiddenLines(lines: readonly string[]): Map<number, 'code' | 'comment'> {
   const hidden = new Map<number, 'code' | 'comment'>()
@@ -268,11 +271,11 @@ function hiddenLines(lines: readonly string[]): Map<number, 'code' | 'comment'> 
   return hidden
 }
 
-/** Returns a function that gives the index of the line that closes the comment which a line opens, or `null`. */
+/** Returns a function that gives the index of the line that closes the comment opened on a line, or `null`. */
 function closingMarks(lines: readonly string[]): (from: number) => number | null {
   const last = lines.findLastIndex(hasMark)
   return (from) => {
-    // Not every comment that nobody closes is searched to the end of the text.
+    // Avoids searching to the end of the text for every comment that is never closed.
     if (from > last) return null
     let to = from
     while (!hasMark(lines[to] ?? '')) to++
@@ -282,10 +285,13 @@ function closingMarks(lines: readonly string[]): (from: number) => number | null
 
 const hasMark = (line: string): boolean => line.includes('-->')
 
-/** An entry may have an arrow in its heading, in a field or in its learning: it would hide the entries before it. */
+/**
+ * Whether a line closes a comment. An arrow in an entry's heading, field or learning does not: it would hide the
+ * entries before it.
+ */
 const closesComment = (line: string): boolean => hasMark(line) && !/^(?:[ \t#]|[-*] )/.test(line)
 
-/** The lines with blank ones in the place of comments, in which nothing is a field of an entry, or its learning. */
+/** The lines with comments blanked out, as nothing in them is a field of an entry, or its learning. */
 function withoutComments(lines: readonly string[], hidden = hiddenLines(lines)): readonly string[] {
   return lines.map((line, at) => (hidden.get(at) === 'comment' ? '' : line))
 }

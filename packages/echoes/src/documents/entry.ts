@@ -29,7 +29,7 @@ const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 export const plain = (text: string): string => oneLine(text).toLowerCase()
 
 /**
- * The entry in a form that the format can hold: every field but the learning on one line.
+ * The entry in a form that the format can hold: every field except the learning on one line.
  *
  * @throws MemoryError INVALID_INPUT naming every field that is wrong
  */
@@ -58,7 +58,7 @@ export function normalizeEntry(entry: EchoEntry): EchoEntry {
   return clean
 }
 
-/** Which fields have no value that they may have: a program without types may give any. */
+/** The fields whose values have the wrong type: an untyped program may pass anything. */
 function mistyped(entry: EchoEntry): string[] {
   const given: { [Field in keyof EchoEntry]?: unknown } = entry ?? {}
   const texts = ['date', 'kind', 'title', 'layer', 'source', 'evidence', 'verified', 'learning'] as const
@@ -115,12 +115,12 @@ export const printConfidence = (confidence: number): string => {
   return confidence < 1e-6 ? confidence.toFixed(20) : String(confidence)
 }
 
-/** What stands in evidence for what was taken out of it. */
+/** What replaces removed evidence. */
 export const removedMark = (kinds: Iterable<string>): string => `[removed: ${[...kinds].join(', ')}]`
 
 /**
- * Two entries with the same key are duplicates: the same pattern, on the same evidence, whatever its kind. Evidence of
- * which a part was taken out no longer tells whether it is the same: then the learning has to be.
+ * Two entries with the same key are duplicates: the same pattern, on the same evidence, whatever its kind. If a part of
+ * the evidence was removed, it can no longer be compared: then the learning has to be the same.
  */
 export function duplicateKey({ title, evidence, learning }: EchoEntry): string {
   const key = `${plain(title)}\n${plain(evidence)}`

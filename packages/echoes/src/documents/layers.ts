@@ -7,15 +7,15 @@ export interface LayerRule {
   /** `null`: never expires. */
   maxAgeDays: number | null
   trigger: 'a person' | 'memory above its line limit'
-  /** An entry of a lower score is archived once it is older than `maxAgeDays`; `null`: never. */
+  /** An entry with a lower score is archived once it is older than `maxAgeDays`; `null`: never. */
   archiveBelow: number | null
-  /** Part of the ranking by score in which inscribed entries are archived or traced ones shortened, as a share. */
+  /** The part of the ranking by score in which inscribed entries are archived or traced ones shortened, as a share. */
   share: { part: 'bottom' | 'middle'; of: number } | null
   /** Where an entry may be moved, and by whom. */
   transitions: readonly { to: EchoLayer | 'archive'; by: 'a person' | 'anyone' | 'pruning' }[]
 }
 
-/** The three layers. Only a person may add etched entries or take them away. */
+/** The three layers. Only a person may add or remove etched entries. */
 // biome-ignore format: a table
 export const layerRules: Record<EchoLayer, LayerRule> = {
   etched: {

@@ -1,6 +1,6 @@
 import { lineOfField, parseEchoes, withFields } from './echo-document.ts'
 
-/** A name in an entry's metadata that was replaced. */
+/** A replaced name in an entry's metadata. */
 export interface Renamed {
   line: number
   field: 'source' | 'evidence'

@@ -19,8 +19,8 @@ const patterns: { kind: string; pattern: RegExp; unless?: RegExp }[] = [
 ]
 
 /**
- * The place with which evidence begins: in backticks, or the path of a file, with its lines if any. What stands in
- * backticks further on may be the secret itself.
+ * The place that evidence begins with: in backticks, or the path of a file, with its lines if any. Later text in
+ * backticks may be the secret itself.
  */
 const placeAtStart =
   /^(?:`[^`]+`|(?:[\w.@+-]{0,64}\/){0,32}[\w.@+-]{0,64}\.[A-Za-z]{1,12}(?::\d{1,7}(?:-\d{1,7})?)?(?=[\s,;:]|$))/
@@ -32,8 +32,8 @@ function sensitiveKinds(text: string, subject: string): string[] {
 }
 
 /**
- * An entry for other eyes: sensitive evidence is reduced to the place with which it begins. Secrets in the title and the
- * learning are left to whoever redacts the text that is made of it.
+ * An entry for other eyes: sensitive evidence is reduced to the place that it begins with. Secrets in the title and the
+ * learning are left to the redaction of the resulting text.
  *
  * @returns also the kinds of removed data
  */
@@ -50,10 +50,10 @@ export function withSafeEvidence<Entry extends Pick<EchoEntry, 'evidence' | 'lea
 }
 
 /**
- * Removes sensitive data from an entry. Sensitive evidence is reduced to the place with which it begins; elsewhere
- * only the secrets themselves are replaced.
+ * Removes sensitive data from an entry. Sensitive evidence is reduced to the place that it begins with; elsewhere only
+ * the secrets themselves are replaced.
  *
- * @returns the kinds of removed data, and the block, which has no `entry` if it is not a valid one any more
+ * @returns the kinds of removed data, and the block, which has no `entry` if it is no longer valid
  */
 export function withoutSecrets(block: EchoBlock): { block: EchoBlock; stripped: string[] } {
   if (!block.entry) return { block, stripped: [] }
@@ -62,6 +62,6 @@ export function withoutSecrets(block: EchoBlock): { block: EchoBlock; stripped: 
   const clean = stripped.size > 0 ? withFields(block, { evidence: safe.entry.evidence }) : block
   const { text, counts } = redactText(clean.text)
   for (const kind of Object.keys(counts)) stripped.add(kind)
-  const problem = 'a secret that was taken out had swallowed a part of the entry'
+  const problem = 'a secret that was removed had swallowed a part of the entry'
   return { block: text === clean.text ? clean : reread(text, block, problem), stripped: [...stripped] }
 }

@@ -23,8 +23,8 @@ const knownEntry = z.object({
   sessions: z.number(),
   lastReferenced: z.optional(z.string()),
   /**
-   * Where the entry is when it was taken out, or complete when it was shortened; its layer there, if it has another one
-   * now; and where its complete learning is, when it was shortened before it was taken out.
+   * Where a removed entry is, or a shortened one in full; its layer there, if it has another one now; and where its
+   * full learning is, if it was shortened before it was removed.
    */
   archived: z.optional(
     z.object({ ...place, layer: z.optional(z.enum(echoLayers)), learning: z.optional(z.object(place)) }),
@@ -63,7 +63,7 @@ export function parseSidecar(text: string, path: string): Sidecar {
     return schema.parse(JSON.parse(text))
   } catch (cause) {
     throw new MemoryError(
-      `${path} cannot be read: it holds the ids of the entries; move it away to number them anew`,
+      `${path} cannot be read: it holds the ids of the entries; move it away to number them again`,
       MemoryErrorCode.CORRUPTION,
       { cause, details: { path } },
     )
@@ -122,9 +122,9 @@ export function identify(document: EchoDocument, known: Sidecar): { echoes: Know
 }
 
 /**
- * As `identify`, for entries that were moved to another layer: each gets an id of that layer and keeps its use.
+ * Like `identify`, for entries that were moved to another layer: each gets an id of that layer and keeps its use.
  *
- * @param moved the earlier id of each, by which of the document's entries it is, counted from 0
+ * @param moved the earlier id of each, by the entry's position in the document, counted from 0
  */
 export function identifyMoved(
   document: EchoDocument,
@@ -165,7 +165,7 @@ export function withReferences(
   return sidecar
 }
 
-/** Notes where an entry is that is taken out or shortened. What a person wrote since it was shortened is only there. */
+/** Records where an entry is that is removed or shortened. Text that a person added after shortening is only there. */
 export function noteArchived(known: KnownEntry, at: ArchivePlace, compressed: boolean): void {
   const { archived: short } = known
   const learning = short && !compressed ? { backup: short.backup, block: short.block } : undefined

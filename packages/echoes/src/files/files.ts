@@ -45,7 +45,7 @@ export function readText(path: string): string | null {
   )
 }
 
-/** As `readText`, for a file of our own: one that is not UTF-8 is damaged, and tells as little as an empty one. */
+/** Like `readText`, for a file of our own: one that is not UTF-8 is damaged, and says as little as an empty one. */
 export function readOwnText(path: string): string | null {
   const bytes = readFile(path)
   if (bytes === null) return null
@@ -81,7 +81,7 @@ function readBytes(path: string): Buffer {
 }
 
 /**
- * Replaces a file atomically and durably: temporary file beside it, fsync, rename, fsync of the folder.
+ * Replaces a file atomically and durably: temporary file next to it, fsync, rename, fsync of the folder.
  *
  * @throws MemoryError WRITE_FAILED naming the path
  */
@@ -118,7 +118,7 @@ export function createFile(path: string, content: string): boolean {
   })
 }
 
-/** Where there are no hard links the file is seen before it is whole, but never in the place of another. */
+/** Without hard links others see the file before it is complete, but it never replaces another one. */
 function placeNew(path: string, content: string): void {
   const temporary = writeTemporary(path, content)
   try {

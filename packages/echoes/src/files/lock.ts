@@ -14,20 +14,19 @@ import {
 } from '@recall/core/process'
 import { createFile, namesIn, readOwnText } from './files.ts'
 
-/** Writing a lock's file takes far less; some disks tell times in steps of two seconds. */
+/** Writing a lock's file takes far less; some disks measure time in steps of two seconds. */
 const writtenWithinMs = 10_000
-/** Critical sections take milliseconds, so the holder of a lock that is held longer than this hangs. */
+/** Critical sections take milliseconds, so a process that holds a lock for longer than this is stuck. */
 const timeoutMs = 15_000
 
 /**
- * Runs a section under a lock between processes. Each holder creates the file with the next number. The highest
- * number is the current lock; its file is marked as free and stays, so that an older file cannot be taken for the
- * newest. The lock of a killed process is free at once. Sections are synchronous, so they cannot overlap within a
- * process. What the section returns or throws is what the caller gets, also where the lock cannot be released as it
- * should, as on a full disk.
+ * Runs a section under a lock between processes. Each holder creates the file with the next number. The highest number
+ * is the current lock; its file is marked as free and stays, so that an older file cannot be taken for the newest. The
+ * lock of a killed process is free at once. Sections are synchronous, so they cannot overlap within a process. The
+ * caller gets what the section returns or throws, even if the lock cannot be released properly, as on a full disk.
  *
- * @throws MemoryError TIMEOUT when another process does not release the lock within 15 seconds; UNAVAILABLE when nothing
- * can be written there
+ * @throws MemoryError TIMEOUT when another process does not release the lock within 15 seconds; UNAVAILABLE when
+ * nothing can be written there
  */
 export async function withLock<T>(folder: string, section: () => T): Promise<T> {
   const end = Date.now() + timeoutMs
@@ -51,17 +50,17 @@ export async function withLock<T>(folder: string, section: () => T): Promise<T> 
   }
 }
 
-/** Never throws: the section has done its work by now. */
+/** Never throws: the section has already done its work. */
 function release(folder: string, held: string): void {
   const path = join(folder, held)
   try {
     write(folder, { free: true }, (temporary) => renamePatiently(temporary, path))
   } catch {
     try {
-      // Takes no room. Nobody has gone past the number yet: all is as before it was taken.
+      // Needs no disk space. Nobody has gone past the number yet, so everything is as it was before.
       unlinkSync(path)
     } catch {
-      // It is free when this process ends.
+      // The lock is free when this process ends.
     }
   }
 }
@@ -77,7 +76,7 @@ function acquire(folder: string): string | undefined {
     const code = errorCode(cause)
     if (code === undefined) throw cause
     throw new MemoryError(
-      `${folder} cannot be written (${code}): make it writable for this user; who reads echoes notes there that they were used`,
+      `${folder} cannot be written (${code}): make it writable for this user; readers of echoes record there that they were used`,
       MemoryErrorCode.UNAVAILABLE,
       { cause, details: { path: folder } },
     )
@@ -107,7 +106,7 @@ function takeNext(folder: string): string | undefined {
   return String(own)
 }
 
-/** Locks belong to one machine. Best effort: without it they are only seen by git. */
+/** Locks belong to one machine. Best effort: without it, git merely sees them. */
 function keepOutOfGit(folder: string): void {
   try {
     const path = join(folder, '.gitignore')
@@ -115,7 +114,7 @@ function keepOutOfGit(folder: string): void {
   } catch {}
 }
 
-/** Whole from the start, but for where there are no hard links: there the file is seen before it is written. */
+/** Complete from the start, except without hard links: there others see the file before it is written. */
 function create(folder: string, path: string): void {
   const holder = thisProcess()
   try {
@@ -140,7 +139,7 @@ function isFree(path: string): boolean {
   return holder.free === true || isGone(holder, () => written)
 }
 
-/** The holder of a lock; `undefined` while it is being written, and of a file that a power cut has damaged. */
+/** The holder of a lock; `undefined` while the file is being written, or if a power cut has damaged it. */
 function parseHolder(text: string): (ProcessIdentity & { free?: boolean }) | undefined {
   try {
     return (JSON.parse(text) as (ProcessIdentity & { free?: boolean }) | null) ?? undefined

@@ -31,13 +31,13 @@ export interface RoleMemory {
   echoes: KnownEcho[]
   /** Entries that cannot be read, by line; they are kept as they are. */
   problems: { line: number; problems: string[] }[]
-  /** The entries that `restoreEntry` can put back: those that were taken out, and those that were shortened. */
+  /** The entries that `restoreEntry` can restore: removed ones and shortened ones. */
   archived: { id: string; backup: string; shortened: boolean }[]
 }
 
 export interface LoadedRole extends RoleMemory {
   document: EchoDocument
-  /** The file as it was read; `null` when there is none. */
+  /** The text of the file as read; `null` when there is none. */
   onDisk: string | null
   /** The stored sidecar, completed with an id for every entry of the file. */
   sidecar: Sidecar
@@ -53,7 +53,7 @@ export const findingsPath = (role: string, agent: string): string => `${role}/${
 export function checkName(name: string, what: 'role' | 'agent'): void {
   if (typeof name === 'string' && /^[A-Za-z0-9](?:[\w-]|\.(?!\.)){0,63}$/.test(name)) return
   throw new MemoryError(
-    `'${name}' names no ${what}: a name is made of the letters a to z, digits, dots, dashes and underscores`,
+    `'${name}' is not a valid ${what} name: a name is made of the letters a to z, digits, dots, dashes and underscores`,
     MemoryErrorCode.INVALID_INPUT,
   )
 }
@@ -95,14 +95,14 @@ export function loadRole(root: string, role: string): LoadedRole {
   return { role, text: printEchoes(document), echoes, problems, archived, document, onDisk: text, sidecar }
 }
 
-/** The error for a plan that was made for another text than the one that stands now. */
+/** The error for a plan that was made for another text than the current one. */
 export const outdatedPlan = (subject: string): MemoryError =>
   new MemoryError(
     `the ${subject} has changed since this plan was made: make a new plan`,
     MemoryErrorCode.CONFLICT,
   )
 
-/** The error for a step of a plan that names no entry, or one that it may not touch. */
+/** The error for a step of a plan that names no existing entry, or one that it may not touch. */
 export const unfitPlan = (id: string): MemoryError =>
   new MemoryError(
     `the plan does not fit the memory at ${id}: make a new plan, and apply it as it is`,
@@ -119,7 +119,7 @@ export const noEntry = (role: string, id: string): MemoryError =>
 /**
  * The change that writes a role's memory, unless somebody has written it since it was loaded.
  *
- * @throws MemoryError FORBIDDEN when other entries would be etched than before, unless a person wants it
+ * @throws MemoryError FORBIDDEN when the etched entries would differ, unless a person wants it
  */
 export function memoryChange(
   { role, onDisk, document: before }: Pick<LoadedRole, 'role' | 'onDisk' | 'document'>,
@@ -128,7 +128,7 @@ export function memoryChange(
 ): FileChange {
   if (!byPerson && etchedIn(before) !== etchedIn(document)) {
     throw new MemoryError(
-      `nothing was changed: this would change the etched entries of ${role}, which only a person may`,
+      `nothing was changed: this would change the etched entries of ${role}, which only a person may do`,
       MemoryErrorCode.FORBIDDEN,
     )
   }
@@ -150,9 +150,9 @@ export const sidecarChange = (role: string, sidecar: Sidecar): FileChange => ({
 
 /**
  * The change that keeps a copy of a file in `archive/`, named after the day. A backup is never overwritten: a further
- * one of the same day gets a number.
+ * one on the same day gets a number.
  *
- * @throws MemoryError INVALID_INPUT when the day of a plan is none: as a part of a path it could lead anywhere
+ * @throws MemoryError INVALID_INPUT when the day of a plan is not a day: as a part of a path it could lead anywhere
  */
 export function backupChange(
   root: string,
@@ -163,7 +163,7 @@ export function backupChange(
 ): { name: string; change: FileChange } {
   if (!isDay(day)) {
     throw new MemoryError(
-      'the day of the plan is none (YYYY-MM-DD): make a new plan, and apply it as it is',
+      'the day of the plan is not a day (YYYY-MM-DD): make a new plan, and apply it as it is',
       MemoryErrorCode.INVALID_INPUT,
     )
   }

@@ -6,7 +6,7 @@ import * as z from 'zod/mini'
 import { sha256 } from '../documents/digest.ts'
 import { readText, removeFile, replaceFile } from './files.ts'
 
-/** A file to write, or with `content: null` to remove. Callers put removals last. */
+/** A file to write, or to remove if `content` is `null`. Callers put removals last. */
 export interface FileChange {
   /** Below the root, with `/`. */
   path: string
@@ -26,16 +26,16 @@ const journalSchema = z.object({
 
 const journalOf = (root: string): string => join(root, '.journal.json')
 
-/** Whether a process died, or is busy, between the files that it changes. */
+/** Whether a process died, or is still working, between the files that it changes. */
 export const isUnfinished = (root: string): boolean => readText(journalOf(root)) !== null
 
 /**
- * Changes several files, all or none, also across a crash: a durable journal records their new contents, then they are
+ * Changes several files, all or none, even across a crash: a durable journal records their new contents, then they are
  * changed in order. A crash before the journal is written changes nothing; after it, the next holder of the lock
  * finishes the work. Call it under the lock.
  *
- * @throws MemoryError CONFLICT when a file is not as it was `seen`, or is written by somebody else at this moment; the
- * changes behind it are not made then; FORBIDDEN when a folder on the way to one is a link
+ * @throws MemoryError CONFLICT when a file is not as it was `seen`, or is being written by somebody else at this
+ * moment; the changes after it are not made then; FORBIDDEN when a folder on the way to a file is a link
  */
 export function applyChanges(root: string, changes: readonly FileChange[]): void {
   const steps = changes
@@ -90,7 +90,10 @@ export function finishJournal(root: string): string | null {
   return changed
 }
 
-/** A folder of the path that is a link: a journal that came with somebody's project could write anywhere through it. */
+/**
+ * A folder of the path that is a link, if any: through one, a journal that came with somebody's project could write
+ * anywhere.
+ */
 const linkOn = (root: string, path: string): string | undefined =>
   path
     .split('/')

@@ -11,15 +11,15 @@ const settingsSchema = z.nullish(
 )
 
 /**
- * Keeps the echoes out of version control, unless the project's `talisman.yml` has
- * `echoes: { version_controlled: true }`: adds the folder's line to `.gitignore`, or removes it. The line excludes that
- * folder alone, no other of its name. Idempotent.
+ * Keeps the echoes out of version control, unless the project's `talisman.yml` has `echoes: { version_controlled: true
+ * }`: adds the folder's line to `.gitignore`, or removes it. The line excludes only that folder, no other of its name.
+ * Idempotent.
  *
  * @param options.folder below the project, for example `.recall/echoes`
  * @param options.settings path of the `talisman.yml`; without it the echoes are excluded
  * @returns whether `.gitignore` was changed, and what the settings say
- * @throws MemoryError INVALID_INPUT when the settings cannot be read, or the folder to exclude is the project itself;
- * nothing is changed then
+ * @throws MemoryError INVALID_INPUT, with nothing changed, when the settings cannot be read, or the folder to exclude
+ * is the project itself
  */
 export function applyVersionControl(options: { project: string; folder: string; settings?: string }): {
   versionControlled: boolean
@@ -62,20 +62,20 @@ function optsIn(path: string): boolean {
 
 const isProject = (project: string): MemoryError =>
   new MemoryError(
-    `the echoes lie in ${project} itself, which no line can exclude: give them a folder of their own, or name there what git is not to keep`,
+    `the echoes lie in ${project} itself, which no line can exclude: give them a folder of their own, or list there what git should not keep`,
     MemoryErrorCode.INVALID_INPUT,
     { details: { path: project } },
   )
 
 const linesOf = (text: string): string[] => (text === '' ? [] : text.split(/(?<=\n)/))
 
-/** The path without slashes around it; empty for the folder itself. */
+/** The path without leading and trailing slashes; empty for the folder itself. */
 const withoutEnds = (path: string): string => path.replace(/^(?:\.?\/)+|\/+$/g, '').replace(/^\.$/, '')
 
-/** As a pattern of git: what means more than itself is escaped, and a line end is any character. */
+/** The folder as a pattern of git: special characters are escaped, and a line end becomes any character. */
 const patternOf = (folder: string): string => folder.replace(/[\\*?[\]]/g, '\\$&').replace(/[\r\n]/g, '?')
 
-/** A person may have spelled the line without its slashes. */
+/** A person may have written the line without its slashes. */
 const isLineOf = (line: string, folder: string): boolean =>
   patternOf(folder) === line.trim().replace(/^\/|\/$/g, '')
 
@@ -88,6 +88,6 @@ function including(text: string, folder: string): string {
   if (linesOf(text).some((line) => isLineOf(line, folder))) return text
   const newline = text.includes('\r\n') ? '\r\n' : '\n'
   const gap = text === '' || text.endsWith('\n') ? '' : newline
-  // With a slash in front: without one it would exclude every folder of this name.
+  // With a leading slash: without it the line would exclude every folder of this name.
   return `${text}${gap}/${patternOf(folder)}/${newline}`
 }

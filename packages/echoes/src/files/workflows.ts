@@ -20,7 +20,7 @@ export function forgetWorkflow(root: string, workflow: string): void {
 
 export interface ActiveWorkflow {
   name: string
-  /** Whether its file does not tell of which process it is, so that only a person can say that it has ended. */
+  /** Whether its file does not say which process it belongs to, so that only a person can tell that it has ended. */
   isDamaged: boolean
 }
 
@@ -51,7 +51,7 @@ function parseOwner(text: string): z.output<typeof workflowSchema> | undefined {
 function pathOf(root: string, workflow: string): string {
   if (!/^\w[\w.-]{0,99}$/.test(workflow)) {
     throw new MemoryError(
-      `'${workflow}' names no workflow: a name is made of the letters a to z, digits, dots, dashes and underscores`,
+      `'${workflow}' is not a valid workflow name: a name is made of the letters a to z, digits, dots, dashes and underscores`,
       MemoryErrorCode.INVALID_INPUT,
     )
   }

@@ -19,7 +19,7 @@ const planSchema = z.object({
   lines: z.number(),
   linesAfter: z.number(),
   lineLimit: z.number(),
-  /** Estimated: a token for every four characters. */
+  /** Estimated: one token for every four characters. */
   tokens: z.number(),
   tokensAfter: z.number(),
   /** Blocks of 3 to 5 lines, and how many entries each stands for. */
@@ -30,7 +30,7 @@ const planSchema = z.object({
 /** What compressing a role's `knowledge.md` would do. Plain JSON: it can be shown, kept and applied later. */
 export type KnowledgePlan = z.output<typeof planSchema>
 
-/** @returns `undefined` for an invalid plan and for one of another text, as a plan can always be made again */
+/** @returns `undefined` for an invalid plan and for a plan of another text, as a plan can always be made again */
 export function parseKnowledgePlan(printed: string | null, text: string): KnowledgePlan | undefined {
   try {
     const plan = planSchema.parse(JSON.parse(printed ?? 'null'))
@@ -40,7 +40,7 @@ export function parseKnowledgePlan(printed: string | null, text: string): Knowle
   }
 }
 
-/** @throws MemoryError INVALID_INPUT when it has another form than a plan */
+/** @throws MemoryError INVALID_INPUT when it does not have the form of a plan */
 export const checkedKnowledge = (plan: KnowledgePlan): KnowledgePlan =>
   checkedPlan(planSchema, plan, 'shorter knowledge')
 
@@ -102,7 +102,7 @@ function topicsOf(entries: readonly EchoEntry[]): { topic: string; entries: Echo
   const groups = new Map<string, EchoEntry[]>()
   entries.forEach((entry, i) => {
     const own = rarest[i]
-    // Who shares the word may be where a rarer one stands: then a word that others are grouped by does.
+    // Entries that share this word may all be grouped by a rarer one: then use a word that others are grouped by.
     const word = own !== undefined && (taken.get(own) ?? 0) > 1 ? own : rarestOf(entry, taken)
     const topic = word?.replace(/^./u, (first) => first.toUpperCase()) ?? 'General'
     groups.set(topic, [...(groups.get(topic) ?? []), entry])
@@ -110,17 +110,17 @@ function topicsOf(entries: readonly EchoEntry[]): { topic: string; entries: Echo
   return [...groups].flatMap(([topic, all]) => blocksOf(all).map((some) => ({ topic, entries: some })))
 }
 
-/** Blocks of one size, give or take an entry: none holds a single one that could stand with others. */
+/** Blocks of about the same size, to within one entry: none holds a single entry that could be with others. */
 function blocksOf(entries: EchoEntry[]): EchoEntry[][] {
   const count = Math.ceil(entries.length / blockEntries)
   const startOf = (n: number): number => Math.floor((n * entries.length) / count)
   return Array.from({ length: count }, (_, n) => entries.slice(startOf(n), startOf(n + 1)))
 }
 
-/** The word of a title that fewest entries share: one that stands in nearly all of them tells none from another. */
+/** The word of a title that the fewest entries share: a word that nearly all titles have does not distinguish any. */
 function rarestOf(entry: EchoEntry, counts: ReadonlyMap<string, number>): string | undefined {
   const countOf = (word: string): number => counts.get(word) ?? 0
-  // Two entries make a block that is too short to be worth a topic, where a word of more is there.
+  // A topic of two entries is too small to be worth it if the title has a more common word.
   const isPair = (word: string): number => (countOf(word) === 2 ? 1 : 0)
   return [...wordsOf(entry)]
     .filter((word) => countOf(word) > 1)

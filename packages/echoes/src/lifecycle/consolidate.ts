@@ -32,7 +32,9 @@ export interface Consolidation {
   kept: { agent: string; line: number; reasons: string[] }[]
   /** Entries from which sensitive data was removed, and its kinds. */
   stripped: { title: string; kinds: string[] }[]
-  /** What was pruned; `null` when the memory is within its limit, a workflow is active, or somebody just writes it. */
+  /**
+   * What was pruned; `null` when the memory is within its limit, a workflow is active, or somebody is just writing it.
+   */
   pruned: PrunePlan | null
 }
 
@@ -100,7 +102,7 @@ function differingChanges(
   return [backupChange(root, role, 'findings', text, dayOf(clock())).change]
 }
 
-/** Pruning can wait for the next time, and to repeat all would tell that nothing was added. */
+/** Pruning can wait until the next time, whereas repeating everything would report that nothing was added. */
 function hasPruned(root: string, role: LoadedRole, plan: PrunePlan): boolean {
   try {
     applyChanges(root, pruneChanges(root, role, plan))

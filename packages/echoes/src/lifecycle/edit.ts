@@ -17,7 +17,7 @@ import {
 import type { FileChange } from '../files/transaction.ts'
 import { checkedPlan } from './checked-plan.ts'
 
-/** A plan to take entries out of a memory, or to move one to another layer. Plain JSON, like the plan of a pruning. */
+/** A plan to remove entries from a memory, or to move one to another layer. Plain JSON, like the plan of a pruning. */
 export interface EditPlan {
   role: string
   /** Day in the backup's name. */
@@ -52,12 +52,13 @@ const planSchema = z.strictObject({
 /**
  * A copy of a plan, which nobody changes while a person is asked.
  *
- * @throws MemoryError INVALID_INPUT when it has another form than a plan: whether a person has to agree is read from it
+ * @throws MemoryError INVALID_INPUT when it does not have the form of a plan: the plan decides whether a person has to
+ * agree
  */
 export const checkedEdit = (plan: EditPlan): EditPlan => checkedPlan(planSchema, plan, 'an edit')
 
 /**
- * Plans to take entries out. Changes nothing.
+ * Plans to remove entries. Changes nothing.
  *
  * @throws MemoryError NOT_FOUND for an id that is not in the memory
  */
@@ -85,11 +86,11 @@ export function planMove(role: LoadedRole, id: string, to: EchoLayer, now: numbe
   return { ...frameOf(role, now), steps: [stepOf(echo, to)] }
 }
 
-/** Whether a person has to agree: nobody else may add to the etched entries or take from them. */
+/** Whether a person has to agree: nobody else may add or remove etched entries. */
 export const needsPerson = ({ steps }: EditPlan): boolean =>
   steps.some(({ layer, to }) => layer === 'etched' || to === 'etched')
 
-/** The new ids of entries that went to another layer, by their earlier ones. */
+/** The new ids of entries that moved to another layer, by their earlier ones. */
 export type NewIds = Readonly<Record<string, string>>
 
 /**
@@ -111,7 +112,7 @@ export function editChanges(
   for (const { id, layer, title, to } of plan.steps) {
     const { block, entry } = echoOf(role, id)
     const known = sidecar.entries[id]
-    // A person was asked by the title of the plan.
+    // The person who was asked saw the title in the plan.
     const isMeant = entry.layer === layer && entry.title === title
     if (!isMeant || replaced.has(block) || !known) throw unfitPlan(id)
     if (to === 'archive') {

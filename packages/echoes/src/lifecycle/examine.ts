@@ -21,7 +21,7 @@ export interface EchoFinding {
 
 interface Limits {
   lineLimit: number
-  /** The last day on which an entry can have been verified, as zones and clocks differ by a day. */
+  /** The last day on which an entry can have been verified, given that time zones and clocks may differ by a day. */
   lastDay: string
 }
 
@@ -82,7 +82,7 @@ function examineMemory(
   const size = `${echoes.length === 1 ? '1 entry' : `${echoes.length} entries`} in ${lines} lines`
   const unreadable = problems.map((each) =>
     wrong(
-      `${memoryPath(role)}, line ${each.line} is no entry: ${each.problems.join('; ')}`,
+      `${memoryPath(role)}, line ${each.line} is not an entry: ${each.problems.join('; ')}`,
       'mend it by hand',
     ),
   )
@@ -146,7 +146,7 @@ function examineFindings(root: string, role: string, agent: string): EchoFinding
       .map(({ block, reasons }) =>
         wrong(
           `${path}, line ${block.line} is not consolidated: ${reasons.join('; ')}`,
-          block.entry ? 'add it yourself, or take it out' : 'mend it by hand',
+          block.entry ? 'add it yourself, or remove it' : 'mend it by hand',
         ),
       )
   } catch (error) {
@@ -160,7 +160,7 @@ const wrongIn =
 
 const isThere = (path: string): boolean => orAbsent(() => lstatSync(path)) !== null
 
-/** Temporary files of dead processes. Files are written under the lock, so any that is seen under it is a leftover. */
+/** Temporary files of dead processes. Files are written under the lock, so any that exists under it is a leftover. */
 function leftovers(root: string, roles: readonly string[]): string[] {
   const folders = ['', '.workflows/', ...roles.flatMap((role) => [`${role}/`, `${role}/archive/`])]
   return folders.flatMap((folder) =>

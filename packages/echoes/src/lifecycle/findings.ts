@@ -9,7 +9,7 @@ import { findingsPath } from '../files/role-folder.ts'
 export interface WaitingFindings {
   agent: string
   path: string
-  /** The file as it was read; `null` when there is none, or none that can be read. */
+  /** The text of the file as read; `null` when there is none, or it cannot be read. */
   seen: string | null
   ready: { block: EchoBlock; stripped: string[] }[]
   /** The text that stays in the file; `null` when nothing stays and the file is removed. */
@@ -47,7 +47,7 @@ export function readFindings(root: string, role: string, agent: string): Waiting
   return { ...waiting, left: left.length > 0 ? left.join('') : null }
 }
 
-/** What of a section may be taken over, without its secrets, and what stays, with its text as it is. */
+/** What can be taken over from a section, without its secrets, and what stays, with its text as it is. */
 function sorted(section: readonly EchoBlock[]): { ready: WaitingFindings['ready']; stays: EchoBlock[] } {
   const ready: WaitingFindings['ready'] = []
   const stays: EchoBlock[] = []
@@ -61,7 +61,7 @@ function sorted(section: readonly EchoBlock[]): { ready: WaitingFindings['ready'
 }
 
 const reasonsOf = ({ entry, problems }: EchoBlock): string[] =>
-  entry ? ['only a person adds etched entries'] : (problems ?? ['it is no entry'])
+  entry ? ['only a person adds etched entries'] : (problems ?? ['it is not an entry'])
 
 function sectionsOf(blocks: readonly EchoBlock[]): EchoBlock[][] {
   const sections: EchoBlock[][] = []

@@ -17,16 +17,16 @@ export interface MergedFindings {
   merged: number
   /** Duplicates with another learning; the memory keeps its own. */
   differing: EchoBlock[]
-  /** Which of the memory's entries moved to a higher layer, counted from 0. */
+  /** Positions, counted from 0, of the memory's entries that moved to a higher layer. */
   raised: number[]
 }
 
 type Finding = EchoBlock & { entry: EchoEntry }
 
 /**
- * Merges findings, each as `standAlone` gives it, into a memory. A duplicate updates the entry's verified day if it is
- * later, and its confidence and its layer if they are higher; a new finding is appended. The result does not depend on
- * the order of the findings, and merging them again changes nothing.
+ * Merges findings, in the form that `standAlone` gives them, into a memory. A duplicate updates the entry's verified
+ * day if it is later, and its confidence and layer if they are higher; a new finding is appended. The result does not
+ * depend on the order of the findings, and merging them again changes nothing.
  */
 export function mergeFindings(document: EchoDocument, findings: readonly EchoBlock[]): MergedFindings {
   const blocks = [...document.blocks]
@@ -57,7 +57,7 @@ export function mergeFindings(document: EchoDocument, findings: readonly EchoBlo
 const layersOf = (blocks: readonly EchoBlock[]): EchoLayer[] =>
   blocks.flatMap(({ entry }) => (entry ? [entry.layer] : []))
 
-/** Where each pattern stands in a file; in its highest layer, if it stands there more than once. */
+/** Where each pattern is in a file; in its highest layer, if it occurs more than once. */
 function standingEntries({ blocks }: EchoDocument): Map<string, number> {
   const standing = new Map<string, number>()
   const layerAt = (at: number | undefined): EchoLayer | undefined => blocks[at ?? -1]?.entry?.layer
@@ -72,7 +72,7 @@ function standingEntries({ blocks }: EchoDocument): Map<string, number> {
 function join(block: EchoBlock, { verified, confidence, layer }: EchoEntry): EchoBlock {
   const { entry } = block
   if (!entry) return block
-  // Only a person makes an entry etched.
+  // Only a person can make an entry etched.
   const isHigher = entry.layer === 'traced' && layer === 'inscribed'
   if (entry.verified >= verified && entry.confidence >= confidence && !isHigher) return block
   return withFields(block, {

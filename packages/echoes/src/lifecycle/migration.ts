@@ -17,14 +17,14 @@ export interface Migrated {
   /** Path of the copy from before, below the root; `null` when there is a problem. */
   backup: string | null
   renamed: Renamed[]
-  /** Why it stays as it is. */
+  /** Why it was left unchanged. */
   problem?: string
 }
 
 /**
  * The file changes that replace names in the metadata of every markdown file below the root, archives included. Backups
- * of the changed files come first, in a hidden folder that migrations do not read. A file that cannot be read stays, and
- * so does all of a role whose memory cannot be read.
+ * of the changed files come first, in a hidden folder that migrations do not read. A file that cannot be read stays
+ * unchanged, and so do all files of a role whose memory cannot be read.
  */
 export function migrationChanges(
   root: string,
@@ -67,7 +67,9 @@ export function migrationChanges(
 
 export const roleOf = (path: string): string => path.split('/')[0] ?? ''
 
-/** The sidecar with the keys of the renamed evidence, so that entries keep their ids, those in the archive too. */
+/**
+ * The sidecar with the keys of the renamed evidence, so that entries keep their ids, including those in the archive.
+ */
 function rekeyed({ role, document, echoes, sidecar }: LoadedRole, changed: Map<string, string>): Sidecar {
   const result = structuredClone(sidecar)
   const next = parsed(changed.get(memoryPath(role)))
@@ -92,7 +94,7 @@ function rekeyed({ role, document, echoes, sidecar }: LoadedRole, changed: Map<s
 const parsed = (text: string | undefined): EchoDocument | undefined =>
   text === undefined ? undefined : parseEchoes(text)
 
-/** The entries that a backup keeps, by their sections; of several in one section the first block counts. */
+/** The entries that a backup keeps, by section; if a section has several, the first block counts. */
 function entriesBySection(text: string | undefined): Map<number, EchoEntry> {
   const firsts = new Map<number, EchoEntry | undefined>()
   for (const { section, entry } of parsed(text)?.blocks ?? [])

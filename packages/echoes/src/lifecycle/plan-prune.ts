@@ -69,7 +69,7 @@ export function planPrune(
   }
 }
 
-/** The end of a sentence, and not that of `e.g.` or of a number before it. */
+/** The end of a sentence, but not of `e.g.` or of a leading number. */
 const sentenceEnd = /[.!?](?<!^\d+.)(?<!(?:^|[^\p{L}\p{N}])\p{L}.)(?=\s|$)/u
 
 /** The first sentence of a learning. */
@@ -79,7 +79,7 @@ export function shortened(learning = ''): string {
   return end === -1 ? text : text.slice(0, end + 1)
 }
 
-/** Whether a learning was shortened, further by hand perhaps, and not written anew. */
+/** Whether a learning was shortened, perhaps further by hand, and not rewritten. */
 export const isBeginningOf = (short = '', whole = ''): boolean => onOneLine(whole).startsWith(short)
 
 const onOneLine = (learning: string): string => learning.replaceAll('\n', ' ')
@@ -89,7 +89,10 @@ interface Ranked {
   score: EchoScore
 }
 
-/** The entries of a layer, the least useful first, of equal ones the longest unreferenced, then as they stand. */
+/**
+ * The entries of a layer, the least useful first; if equal, the longest unreferenced first, then in the order of the
+ * file.
+ */
 const ranked = ({ echoes }: Pick<RoleMemory, 'echoes'>, layer: EchoLayer, now: number): Ranked[] =>
   echoes
     .filter(({ entry }) => entry.layer === layer)

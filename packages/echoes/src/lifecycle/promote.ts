@@ -21,7 +21,7 @@ export interface PromotionDetails {
   symptom: string
   root_cause: string
   solution_summary: string
-  /** Whether a person can act on it, so that it is not just an optimisation of the agents themselves. */
+  /** Whether a person can act on it: it is not merely an optimisation of the agents themselves. */
   actionable: boolean
 }
 
@@ -37,7 +37,7 @@ export interface Promotion {
   remembrance: Remembrance
 }
 
-/** Confidence of an entry from which on a document has `confidence: high`. */
+/** From this confidence of an entry on, its document has `confidence: high`. */
 const highConfidence = 0.8
 /** Root causes that share at least this part of their words count as the same. */
 const similarRootCause = 0.6
@@ -130,8 +130,8 @@ export async function promoteEcho(
 }
 
 /**
- * `{echo_path}#{entry_id}@sha256:{hash}`: names an echo and its text at this time, without the secrets that a person may
- * have written there: their hash would confirm each guess at them.
+ * `{echo_path}#{entry_id}@sha256:{hash}`: names an echo and its text at this time. Secrets that a person may have
+ * written there are left out of the hash, which would otherwise confirm each guess at them.
  */
 const echoRef = (role: string, { id, block }: KnownEcho): string => {
   const text = block.text.replaceAll('\r\n', '\n').trim()

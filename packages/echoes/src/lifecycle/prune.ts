@@ -14,7 +14,7 @@ import type { FileChange } from '../files/transaction.ts'
 import { checkedPlan } from './checked-plan.ts'
 import { type PrunePlan, shortened } from './plan-prune.ts'
 
-/** The members that are used. What a person is shown besides may be anything. */
+/** Only the members that are used. The others are shown to a person and may be anything. */
 const planSchema = z.object({
   role: z.string(),
   day: z.string(),
@@ -22,7 +22,7 @@ const planSchema = z.object({
   steps: z.array(z.object({ id: z.string(), action: z.enum(['archive', 'compress']) })),
 })
 
-/** @throws MemoryError INVALID_INPUT when it has another form than a plan */
+/** @throws MemoryError INVALID_INPUT when it does not have the form of a plan */
 export const checkPrune = (plan: PrunePlan): void => void checkedPlan(planSchema, plan, 'a pruning')
 
 /**

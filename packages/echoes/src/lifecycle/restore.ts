@@ -18,7 +18,7 @@ import type { FileChange } from '../files/transaction.ts'
 import { isBeginningOf } from './plan-prune.ts'
 
 /**
- * The file changes that put an archived or shortened entry back as it was, at its old place.
+ * The file changes that restore an archived or shortened entry as it was, at its old place.
  *
  * @returns no changes when the entry was neither archived nor shortened
  * @throws MemoryError NOT_FOUND for an unknown id, CORRUPTION when its backup is gone, CONFLICT when a shortened entry
@@ -35,7 +35,7 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   if (block?.entry?.layer !== (archived.layer ?? layerOf(id))) throw notHeld(path, id)
   delete known.archived
   delete known.compressed
-  // What stands in the memory although it is archived was shortened.
+  // An entry that is archived and still in the memory was shortened.
   const standing = role.echoes.find((echo) => echo.id === id)?.block
   const blocks = standing
     ? role.document.blocks.map((each) => (each === standing ? withWholeLearning(each, block, path) : each))
@@ -56,12 +56,12 @@ function blockAt(root: string, { role }: LoadedRole, { backup: name, block }: Ar
 
 const notHeld = (path: string, id: string): MemoryError =>
   new MemoryError(
-    `${path} does not hold ${id} any more: put that file back from a backup`,
+    `${path} no longer holds ${id}: put that file back from a backup`,
     MemoryErrorCode.CORRUPTION,
     { details: { path, id } },
   )
 
-/** The entry of a backup in the layer that it has by now. */
+/** The entry of a backup in the layer that it has now. */
 function wholeEntry(
   root: string,
   role: LoadedRole,
@@ -73,7 +73,7 @@ function wholeEntry(
   return layer === undefined ? complete : withFields(complete, { layer: layerOf(id) })
 }
 
-/** An entry that was shortened before it was taken out, with its complete learning, unless a person wrote it anew. */
+/** An entry that was shortened before it was removed, with its full learning, unless a person rewrote it. */
 function completed(
   root: string,
   role: LoadedRole,
@@ -89,7 +89,7 @@ function completed(
 const isShortOf = (block: EchoBlock, whole: EchoBlock): boolean =>
   isBeginningOf(block.entry?.learning, whole.entry?.learning)
 
-/** The blocks of the memory with an entry at its old place, and with what stood below it. */
+/** The blocks of the memory with an entry at its old place, and with the text that was below it. */
 function withEntryBack(
   role: LoadedRole,
   backup: readonly EchoBlock[],
@@ -111,20 +111,20 @@ function endLine(block: EchoBlock | undefined, newline: string): void {
 }
 
 /**
- * The entry as it stands, with its complete learning again.
+ * The current entry, with its full learning again.
  *
- * @throws MemoryError CONFLICT when somebody rewrote the learning since, which would be lost
+ * @throws MemoryError CONFLICT when somebody has rewritten the learning since, which would be lost
  */
 function withWholeLearning(standing: EchoBlock, whole: EchoBlock, path: string): EchoBlock {
   if (isShortOf(standing, whole)) return withLearningOf(standing, whole)
   throw new MemoryError(
-    `the learning was written anew since it was shortened: it stays; the earlier one is in ${path}`,
+    `the learning was rewritten since it was shortened: it stays; the earlier one is in ${path}`,
     MemoryErrorCode.CONFLICT,
     { details: { path } },
   )
 }
 
-/** What stood below an entry, unless it stands in the memory still: without the entry somebody may have taken it out. */
+/** The text that was below an entry, unless the memory still has it: without the entry somebody may have removed it. */
 function missingNotes(role: LoadedRole, backup: readonly EchoBlock[], entry: EchoBlock): EchoBlock[] {
   const standing = unixLines(role.text)
   return backup.filter(
