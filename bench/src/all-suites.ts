@@ -7,13 +7,13 @@ export interface Suite {
   usage: string
   /** Part of `pnpm bench all`, with these arguments. */
   all?: readonly string[]
-  /** An option that says where to find what it cannot do without. */
+  /** An option that names something the suite cannot run without. */
   needs?: 'postgres' | 'data'
-  /** Measures and publishes; false when what must never happen has happened. */
+  /** Measures and publishes; false when something happened that must never happen. */
   run(options: Options): Promise<boolean>
 }
 
-/** In the order in which `all` runs them: what is short first. */
+/** In the order in which `all` runs them: short ones first. */
 export const suites: Readonly<Record<string, Suite>> = {
   echoes: {
     summary: 'a year of what five roles find: limits, what survives, and a plot of the layers',

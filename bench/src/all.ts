@@ -5,8 +5,8 @@ import { type Options, say } from './options.ts'
 import { publishSummary } from './summary.ts'
 
 /**
- * Runs every suite for which there is all it needs, each in a process of its own, so that none measures what another
- * left behind. One that breaks off does not keep the others from running. False when any of them failed.
+ * Runs every suite whose requirements are met, each in a separate process, so that none measures what another left
+ * behind. A suite that breaks off does not stop the others. False when any of them failed.
  */
 export function measureAll(options: Options): boolean {
   const chosen = Object.entries(suites).filter(([, { all, needs }]) => all && (!needs || options[needs]))
@@ -36,7 +36,7 @@ export function measureAll(options: Options): boolean {
   return failed.length === 0
 }
 
-/** What was asked for goes on to every suite; it comes last, so that it counts. */
+/** The given options are passed on to every suite; they come last, so that they take precedence. */
 const shared = ({ qmd, mem0, ...options }: Options): string[] => [
   ...(['seed', 'sizes', 'rounds', 'minutes', 'kills', 'findings', 'postgres', 'data'] as const).flatMap(
     (name) => (options[name] ? [`--${name}`, options[name]] : []),

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 
 /**
- * What the machine can do: contentless FTS5 over the same files with nothing around it, all words first and
- * any word when that finds fewer than ten, the ten best read from their files.
+ * What the machine can do: contentless FTS5 over the same files with nothing around it, all words first and any word
+ * when that finds fewer than ten, the ten best read from their files.
  */
 export function buildBareIndex(root: string, path: string): void {
   rmSync(path, { force: true })
@@ -30,7 +30,7 @@ export function buildBareIndex(root: string, path: string): void {
 }
 
 export interface BareIndex {
-  /** Kept with the statements: the driver closes a connection that nobody refers to. */
+  /** Kept with the statements: the driver closes a connection that nothing refers to. */
   database: InstanceType<typeof DatabaseSync>
   find(query: string): string[]
 }
@@ -51,7 +51,7 @@ export function openBareIndex(root: string, path: string): BareIndex {
   return { database, find }
 }
 
-/** The same as a whole process, for cold starts. */
+/** The same search as a whole process, for cold starts. */
 export function writeBareScript(folder: string, root: string, path: string): string {
   mkdirSync(folder, { recursive: true })
   const script = join(folder, 'bare.cjs')

@@ -14,7 +14,7 @@ ${content}
 </svg>
 `
 
-/** Powers of ten from the one below the least to the one above the most. */
+/** Powers of ten from the one below the least value to the one above the greatest. */
 function decades(values: readonly number[]): { from: number; to: number } {
   const logs = values.map(Math.log10)
   const from = Math.floor(Math.min(...logs))

@@ -3,13 +3,15 @@ import { createRandom } from './corpus.ts'
 
 export const dimensions = 384
 const clusters = 400
-/** In so few directions texts differ from each other, in a model whose vectors have many more. */
+/** Texts differ from each other in only this many directions, in a model whose vectors have many more. */
 const latent = 24
-/** How far the points of a cluster lie from its middle, and from those few directions, beside a middle of length 1. */
+/**
+ * How far the points of a cluster lie from its middle, and from those few directions, relative to a middle of length 1.
+ */
 const spread = { within: 0.5, beside: 0.3 }
 
 /**
- * A vector of unit length near the middle of its cluster; `name` is all it depends on. By the distances of the two
+ * A vector of unit length near the middle of its cluster; it depends on nothing but `name`. By the distances of the two
  * nearest (TwoNN) 2,600 of them have an intrinsic dimension of 15; those that bge-small-en-v1.5 makes of dialogues and
  * of code have 10 to 16. Noise in all directions alike has hundreds: there an index finds nothing.
  */
@@ -26,7 +28,7 @@ export function clusteredVector(name: string): Float32Array {
   return unit(vector)
 }
 
-/** Texts to clustered vectors: embedding that costs next to nothing, so that the rest is what is measured. */
+/** Turns texts into clustered vectors: this embedding costs next to nothing, so that the rest is measured. */
 export const clusteredEmbedder: Embedder = {
   model: 'clustered/384',
   dimensions,

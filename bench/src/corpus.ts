@@ -21,7 +21,7 @@ export interface CorpusDocument {
 
 export interface CorpusQuery {
   text: string
-  /** The document it was made from. */
+  /** The document that the query was made from. */
   key: string
 }
 
@@ -91,7 +91,7 @@ function createQueries(documents: CorpusDocument[], random: () => number): Corpu
   })
 }
 
-/** Writes the corpus as notes of long-term memory, as a person or another tool would have. */
+/** Writes the corpus as notes of long-term memory, as a person or another tool would. */
 export function writeCorpus(root: string, documents: readonly CorpusDocument[]): void {
   const folder = join(root, 'memory', 'long-term')
   mkdirSync(folder, { recursive: true })

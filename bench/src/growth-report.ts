@@ -24,10 +24,10 @@ export const exponents = (points: readonly GrowthPoint[]): [Measure, number][] =
     growthExponent(points.map((point) => ({ x: point.size, y: point[measure] }))),
   ])
 
-/** Nothing where too few sizes were measured. */
+/** Empty if too few sizes were measured. */
 const showExponent = (exponent: number): string => (Number.isNaN(exponent) ? '' : exponent.toFixed(2))
 
-/** A row for each measure, a column for each size, and the power of the size that it grows with. */
+/** A row for each measure, a column for each size, and the power of the size by which it grows. */
 export function growthReport({ points, leftOut }: GrowthResult, facts: Record<string, unknown>): string {
   const rows = exponents(points).map(([measure, exponent]) => [
     measures[measure],

@@ -4,7 +4,7 @@ import { serveForLoad, serveNothing } from '../../apps/hub/test/support/load-ser
 import { clusteredEmbedder } from './clustered-vectors.ts'
 import type { Options } from './options.ts'
 
-/** Starts one of the servers that are put under load; its port. */
+/** Starts one of the servers that are put under load; returns its port. */
 export function serve(name: string, { postgres }: Options): Promise<number> {
   if (name === 'serve-hub' && postgres) return serveForLoad(postgres, clusteredEmbedder, 10)
   if (name === 'serve-nothing') return serveNothing()
@@ -12,7 +12,7 @@ export function serve(name: string, { postgres }: Options): Promise<number> {
   throw new Error(`there is no server "${name}"`)
 }
 
-/** Hono as its first example has it: one route, no middleware. */
+/** Hono as in its first example: one route, no middleware. */
 function serveHono(): Promise<number> {
   const agent = { agent: { id: crypto.randomUUID(), name: 'load' } }
   const app = new Hono().get('/api/v1/agents/me', (context) => context.json(agent))

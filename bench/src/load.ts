@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { quantile } from './statistics.ts'
 
-/** What a burst of calls took. */
+/** How long a burst of calls took. */
 export interface Burst {
   perSecond: number
   p50: number
@@ -14,7 +14,7 @@ export interface Burst {
   errors: number
 }
 
-/** Makes `count` calls, so many of them at once; times are in milliseconds. */
+/** Makes `count` calls, `clients` of them at once; times are in milliseconds. */
 export async function burst(
   count: number,
   clients: number,
@@ -41,10 +41,10 @@ export async function burst(
   return { perSecond: count / seconds, p50, p95, p99, errors }
 }
 
-/** Shorter than a server keeps an idle connection: a call over one that it just closed would fail. */
+/** Shorter than a server keeps an idle connection: a call over a connection just closed would fail. */
 const idleMs = 2000
 
-/** Calls over connections that are kept, without the cost of `fetch` on the side that measures. */
+/** Calls over kept connections, without the cost of `fetch` on the measuring side. */
 export function createCaller(port: number, key?: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: idleMs })
   const headers = key ? { Authorization: `Bearer ${key}` } : {}
@@ -82,7 +82,7 @@ export interface Served {
   stop(): void
 }
 
-/** Starts this program once more, as a server in a process of its own. */
+/** Starts this program once more, as a server in a separate process. */
 export function serveInChild(...args: string[]): Promise<Served> {
   const main = fileURLToPath(new URL('main.ts', import.meta.url))
   const child: ChildProcess = spawn(process.execPath, [...process.execArgv, main, ...args], {

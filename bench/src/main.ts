@@ -11,7 +11,7 @@ Measures Recall against other tools and against what the machine can do, and wri
 
   all       every suite, one after the other, then the summary; those that need --postgres or --data are
             left out without them; other options go on to each suite
-  summary   bench/results/README.md anew, from what was measured last
+  summary   writes bench/results/README.md again, from the latest measurements
 
 Suites:
 ${Object.entries(suites)
@@ -36,7 +36,7 @@ async function bench(name: string, options: Options): Promise<number> {
   else if (name === 'all') return measureAll(options) ? 0 : 1
   else if (name === 'summary') say(`see ${publishSummary()}`)
   else if (Object.hasOwn(suites, name)) return measure(name, suites[name] as Suite, options)
-  // What the suite of the hub starts in processes of their own.
+  // The servers that the hub's suite starts in separate processes.
   else if (name.startsWith('serve-')) {
     const { serve } = await import('./hub-servers.ts')
     console.log(await serve(name, options))
@@ -52,7 +52,7 @@ async function measure(name: string, { needs, run }: Suite, options: Options): P
   return (await run(options)) ? 0 : 1
 }
 
-/** Ours, and those of Node's parser of arguments. */
+/** Our usage errors, and those of Node's argument parser. */
 function isUsageError(error: unknown): error is Error {
   return (
     error instanceof UsageError ||

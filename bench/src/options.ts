@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-/** The arguments of the bench, each with what it is without being given. */
+/** The arguments of the bench, each with its default. */
 export const parseOptions = (args = process.argv.slice(2)) =>
   parseArgs({
     args,
@@ -29,14 +29,14 @@ export const parseOptions = (args = process.argv.slice(2)) =>
 
 export type Options = ReturnType<typeof parseOptions>['values']
 
-/** `--sizes 1000,10000`, or what is usual for a suite. */
+/** `--sizes 1000,10000`, or the usual sizes of a suite. */
 export const sizesOf = ({ sizes }: Options, usual: readonly number[]): number[] =>
   sizes ? sizes.split(',').map((size) => wholeNumber('sizes', size)) : [...usual]
 
 export const roundsOf = ({ rounds }: Options, usual: number): number =>
   rounds ? wholeNumber('rounds', rounds) : usual
 
-/** What is wrong with the arguments, for who typed them. */
+/** What is wrong with the arguments, for the person who typed them. */
 export class UsageError extends Error {}
 
 export function wholeNumber(option: string, text: string): number {

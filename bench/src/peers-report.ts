@@ -7,7 +7,7 @@ type Described = ReadonlyMap<string, Peer>
 
 const sizesOf = (figures: readonly PeerFigures[]): number[] => [...new Set(figures.map(({ size }) => size))]
 
-/** What Recall is held to beside its peers. */
+/** The bounds that Recall is held to relative to its peers. */
 export function peerRows({ figures }: PeersResult): Row[] {
   return sizesOf(figures).flatMap((size) => {
     const of = (peer: string): PeerFigures | undefined =>
@@ -26,7 +26,7 @@ export function peerRows({ figures }: PeersResult): Row[] {
       ]
     }
     return [
-      // A twentieth at 10,000; below that the reference server has little to look through.
+      // A twentieth at 10,000; at smaller sizes the reference server has little to look through.
       ...compare(
         'search over stdio p50, ms',
         'recall-mcp',
@@ -105,7 +105,7 @@ ${[...described.values()].map(({ name, version, settings }) => `- **${name}** ${
 ${leftOut.length > 0 ? `\nNot measured: ${leftOut.join('; ')}.\n` : ''}`
 }
 
-/** No connection, no model. */
+/** No connection means that no model was asked. */
 function tokensOf({ connections }: PeerFigures): string {
   if (connections === null) return '–'
   return connections === 0 ? '0' : `${connections} connections were opened`

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 export interface Ran {
   /** Wall clock of the whole process, milliseconds. */
   ms: number
-  /** Peak resident memory in megabytes, of Node processes that were asked for it. */
+  /** Peak resident memory in megabytes, for Node processes that were asked for it. */
   peakMb: number | null
   out: string
   err: string
@@ -19,8 +19,8 @@ const environment = { ...process.env, NODE_EXTRA_CA_CERTS: undefined }
 /**
  * Runs a whole process and waits for it.
  *
- * @param own variables of its own
- * @param input what it reads from its standard input
+ * @param own additional environment variables
+ * @param input its standard input
  */
 export function run(
   command: string,
@@ -40,7 +40,7 @@ export function run(
   return { ms, peakMb: null, out: String(stdout ?? ''), err: String(stderr ?? ''), code: status }
 }
 
-/** As `run`, for a Node process, with its peak memory. Asking costs a little: not for timing. */
+/** Like `run`, for a Node process, with its peak memory. Asking for that costs a little: not for timing. */
 export function runMeasuringMemory(args: readonly string[]): Ran {
   const folder = mkdtempSync(join(tmpdir(), 'recall-bench-'))
   const hook = join(folder, 'memory.cjs')
@@ -54,7 +54,7 @@ export function runMeasuringMemory(args: readonly string[]): Ran {
 function writePeak(report: string): void {
   const fs = process.getBuiltinModule('node:fs')
   process.on('exit', () => {
-    // On Linux `maxRSS` of a process begins with what its parent held when it started it; this figure does not.
+    // On Linux `maxRSS` of a process starts at what its parent held when it started it; this figure does not.
     const own = fs.existsSync('/proc/self/status')
       ? /^VmHWM:\s+(\d+)/m.exec(fs.readFileSync('/proc/self/status', 'utf8'))?.[1]
       : undefined
@@ -64,7 +64,7 @@ function writePeak(report: string): void {
 
 export const isInstalled = (command: string): boolean => run(command, ['--version']).code === 0
 
-/** Runs some processes in turn, round after round, so that all of them see the same machine. */
+/** Runs some processes in turn, round after round, so that all of them run under the same conditions. */
 export function interleave<Name extends string>(
   rounds: number,
   cases: Record<Name, (round: number) => Ran>,
@@ -78,7 +78,7 @@ export function interleave<Name extends string>(
   return figures
 }
 
-/** Builds the command line and the packages it is made of: what is measured is what their users get. */
+/** Builds the command line and its packages: what is measured is what their users get. */
 export function buildCommandLine(): void {
   const built = run('npx', ['--yes', 'pnpm@10.34.9', '--filter', '@recall/cli...', 'run', 'build'])
   if (built.code !== 0) throw new Error(`the build failed:\n${built.out}`)

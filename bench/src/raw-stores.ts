@@ -1,7 +1,7 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import postgres from 'postgres'
 
-/** The barest thing that keeps the same: one table and a full-text index. */
+/** The barest store that keeps the same: one table and a full-text index. */
 export interface RawStore {
   name: string
   write(key: string, text: string): unknown
@@ -11,7 +11,7 @@ export interface RawStore {
   close(): unknown
 }
 
-/** Synced at every write where it is durable. */
+/** Synced at every write if it is durable. */
 export function openRawSqlite(path: string, isDurable: boolean): RawStore {
   const database = new DatabaseSync(isDurable ? path : ':memory:')
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
@@ -41,7 +41,7 @@ export function openRawSqlite(path: string, isDurable: boolean): RawStore {
   }
 }
 
-/** In a schema of its own, which is dropped at the end. */
+/** Uses its own schema, which is dropped at the end. */
 export async function openRawPostgres(url: string): Promise<RawStore> {
   const sql = postgres(url, { max: 10, onnotice: () => {} })
   await sql.unsafe(`DROP SCHEMA IF EXISTS raw_bench CASCADE; CREATE SCHEMA raw_bench;

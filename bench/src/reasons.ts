@@ -6,7 +6,7 @@ interface Reason {
   why: string
 }
 
-/** Why a bound does not hold, where it was looked into. The first that fits a row is taken. */
+/** Why a bound does not hold, if that was investigated. The first reason that fits a row is used. */
 const reasons: readonly Reason[] = [
   {
     suite: /^files$/,
@@ -85,6 +85,6 @@ const reasons: readonly Reason[] = [
   },
 ]
 
-/** Undefined where nobody has looked yet. */
+/** Undefined if nobody has investigated yet. */
 export const reasonFor = (suite: string, { what }: Row): string | undefined =>
   reasons.find((reason) => reason.suite.test(suite) && reason.what.test(what))?.why

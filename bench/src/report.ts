@@ -4,7 +4,7 @@ import { cpus, loadavg, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** One measured ratio, beside the bound we hold ourselves to. */
+/** One measured ratio, next to the bound that we hold ourselves to. */
 export interface Row {
   what: string
   size: number
@@ -13,12 +13,12 @@ export interface Row {
   peer: string
   peers: number
   ratio: number
-  /** The ratio is to be at most this (`atLeast`: at least). */
+  /** The ratio should be at most this (`atLeast`: at least). */
   bound?: number
   atLeast?: boolean
 }
 
-/** What a suite leaves beside its page, for other programs. */
+/** What a suite writes next to its page, for other programs. */
 export interface SuiteResult {
   suite: string
   machine: Record<string, string | number>
@@ -31,7 +31,7 @@ export const results = fileURLToPath(new URL('../results', import.meta.url))
 export const holds = ({ ratio, bound, atLeast }: Row): boolean =>
   bound === undefined || (atLeast ? ratio >= bound : ratio <= bound)
 
-/** Writes a file beside the other results; returns its path. */
+/** Writes a file next to the other results; returns its path. */
 export function writeResult(name: string, content: string): string {
   mkdirSync(results, { recursive: true })
   const path = join(results, name)
@@ -39,7 +39,7 @@ export function writeResult(name: string, content: string): string {
   return path
 }
 
-/** What the figures were measured on, when they are written down. */
+/** The machine that the figures are measured on, at the time of writing. */
 export function machineFacts(): Record<string, string | number> {
   return {
     cpu: cpus()[0]?.model ?? 'unknown',
@@ -107,7 +107,7 @@ export const showBound = ({ bound, atLeast }: Row): string =>
 export const showFigure = (figure: number): string =>
   figure >= 100 ? figure.toFixed(0) : figure >= 10 ? figure.toFixed(1) : figure.toFixed(3)
 
-/** Columns that hold nothing but figures stand to the right. */
+/** Columns that hold only figures are right-aligned. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
   const isFigures = (column: number): boolean =>

@@ -16,7 +16,7 @@ import {
 } from './report.ts'
 import type { GrowthPoint } from './suites/growth.ts'
 
-/** Writes one page on everything that was measured last; its path. */
+/** Writes one page on everything that was measured last; returns its path. */
 export function publishSummary(): string {
   return writeResult('README.md', summaryOf(readResults(), readdirSync(results)))
 }
@@ -106,7 +106,7 @@ ${table(
 `
 }
 
-/** The reasons stand below the table, each once. */
+/** The reasons are listed below the table, each once. */
 function missedTable(missed: readonly { suite: string; row: Row }[]): string {
   const reasons = [...new Set(missed.map(({ suite, row }) => reasonFor(suite, row)))].filter(
     (reason) => reason !== undefined,
@@ -127,7 +127,7 @@ function missedTable(missed: readonly { suite: string; row: Row }[]): string {
   return [table(head, rows), ...reasons.map((reason, i) => `${i + 1}. ${reason}.`)].join('\n\n')
 }
 
-/** By how much of the bound; of a bound of nothing, what there is. */
+/** By what share of the bound it is missed; if the bound is 0, the figure itself. */
 function missedBy({ ratio, bound = 0, atLeast }: Row): string {
   if (bound === 0 || ratio === 0) return showFigure(Math.abs(ratio - bound))
   const percent = ((atLeast ? bound / ratio : ratio / bound) - 1) * 100

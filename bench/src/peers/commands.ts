@@ -31,7 +31,7 @@ export const ripgrep: Peer = {
   },
 }
 
-/** Runs qmd on Node 22, with its index and settings in a folder of its own instead of the user's. */
+/** Runs qmd on Node 22, with its index and settings in a separate folder instead of the user's. */
 export function callQmd(folder: string, ...args: string[]): Ran {
   const node = pathInPeer('@tobilu/qmd', `node-${process.platform}-${process.arch}/bin/node`)
   const main = pathInPeer('@tobilu/qmd', '@tobilu/qmd/dist/cli/qmd.js')

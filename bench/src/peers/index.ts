@@ -1,6 +1,6 @@
 import type { Peer } from './peer.ts'
 
-/** Each is loaded when it is measured: a cold start pays for no other. */
+/** Each peer is loaded when it is measured, so that a cold start does not pay for the others. */
 export const peers = {
   recall: async () => (await import('./recall.ts')).recall,
   ripgrep: async () => (await import('./commands.ts')).ripgrep,

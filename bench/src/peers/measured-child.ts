@@ -5,10 +5,10 @@ import { type CorpusQuery, createCorpus } from '../corpus.ts'
 import { median, quantile } from '../statistics.ts'
 import { type PeerName, peers } from './index.ts'
 
-/** What a process of its own measures of one peer: `measured-child.js <peer> <phase> <folder> <input> [round]`. */
+/** What a separate process measures of one peer: `measured-child.js <peer> <phase> <folder> <input> [round]`. */
 export type Phase = 'build' | 'cold' | 'warm'
 
-/** Read from a file, so that a corpus does not count in the memory of what searches it. */
+/** Read from a file, so that the corpus does not count towards the memory of the process that searches it. */
 export interface Input {
   size: number
   seed: number
@@ -26,18 +26,18 @@ export interface Built {
 export interface Warm {
   p50: number
   p95: number
-  /** Of all queries, the share whose own memory was among the ten. */
+  /** The share of all queries whose own memory was among the ten. */
   found: number
   asked: number
   putMs: number
   putAndFindMs: number
-  /** Peak of the process that holds the store; null where none lasts. */
+  /** Peak of the process that holds the store; null if no process lasts. */
   megabytes: number | null
-  /** Network connections that this process opened; null where another one does the work. */
+  /** Network connections that this process opened; null if another process does the work. */
   connections: number | null
 }
 
-/** A slow peer answers as many of the 200 queries as fit, twenty at least. */
+/** A slow peer answers as many of the 200 queries as fit into this, but at least twenty. */
 const queryBudgetMs = 8000
 const putBudgetMs = 4000
 const warmUps = 10
@@ -77,7 +77,7 @@ async function build(): Promise<Built> {
   return { buildMs, diskBytes: bytesIn(folder), textBytes }
 }
 
-/** Is ended at once: the whole process is what is timed, by its parent. */
+/** The process is ended at once: its parent times the whole process. */
 async function cold(): Promise<{ found: number }> {
   const opened = await peer.open(folder)
   const found = (await opened.search(queryOf(Number(round)).text)).length
@@ -86,7 +86,7 @@ async function cold(): Promise<{ found: number }> {
 }
 
 async function warm(): Promise<Warm> {
-  // Those of another seed are new.
+  // Documents of another seed are new.
   const { documents: fresh } = createCorpus(mostPuts, seed + 1)
   const opened = await peer.open(folder)
   for (const { text } of queries.slice(0, warmUps)) await opened.search(text)
@@ -125,7 +125,7 @@ async function warm(): Promise<Warm> {
   }
 }
 
-/** As Linux counts it. */
+/** As counted by Linux. */
 function peakMegabytes(pid: number): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 }

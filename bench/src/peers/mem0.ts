@@ -22,7 +22,7 @@ export const mem0: Peer = {
   most: 10_000,
   limit: 'every search looks at every row in JavaScript',
   async open(folder) {
-    // Read when it is loaded: nothing is reported to its makers, and nothing is kept in the home folder.
+    // mem0 reads these when it is loaded: nothing is reported to its makers, and nothing is kept in the home folder.
     Object.assign(process.env, { MEM0_TELEMETRY: 'false', MEM0_DIR: folder })
     const { Memory } = await importPeer<{ Memory: new (options: object) => Mem0 }>('mem0ai', 'mem0ai/oss')
     const embedder = fakeEmbedder({ dimensions: 384 })

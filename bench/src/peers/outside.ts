@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url'
 import { run } from '../processes.ts'
 
 /**
- * Peers too heavy to be dependencies of this workspace (a hundred packages, or compiled when they are installed).
- * They are installed with npm into a folder of the bench when they are first measured, in these versions.
+ * Peers too heavy to be dependencies of this workspace (a hundred packages, or compiled during installation). npm
+ * installs them, in these versions, into a folder of the bench when they are first measured.
  */
 export const versions = {
   vectra: '0.12.3',
@@ -17,13 +17,13 @@ export const versions = {
 
 export type Outside = keyof typeof versions
 
-/** What a peer needs beside it, and whether it must be compiled here. */
+/** What else a peer needs, and whether it must be compiled here. */
 const extras: Partial<Record<Outside, { packages: string[]; compiles?: boolean }>> = {
   mem0ai: { packages: ['better-sqlite3@12.11.1'], compiles: true },
   '@tobilu/qmd': { packages: [`node-${process.platform}-${process.arch}@22.23.3`] },
 }
 
-/** Seen from `bench/dist`, where the measured program lies, as from `bench/src/peers`. */
+/** Works from `bench/dist`, where the measured program lies, and from `bench/src/peers`. */
 export const bench = import.meta.dirname.replace(/[\\/](dist|src[\\/]peers)$/, '')
 const folderOf = (name: Outside): string =>
   join(bench, 'node_modules', '.cache', 'peers', name.replace(/\W+/g, '-'))
@@ -36,7 +36,7 @@ export const pathInPeer = (name: Outside, path: string): string => join(folderOf
 export const importPeer = async <Module>(name: Outside, path: string = name): Promise<Module> =>
   (await import(pathToFileURL(requireFrom(name).resolve(path)).href)) as Module
 
-/** Installs a peer unless it is there; returns why it could not be, if so. */
+/** Installs a peer unless it is there; returns why it could not be installed, if so. */
 export function installPeer(name: Outside): string | undefined {
   const folder = folderOf(name)
   const done = join(folder, 'installed')

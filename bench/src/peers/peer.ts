@@ -1,29 +1,29 @@
 import type { CorpusDocument } from '../corpus.ts'
 
-/** A store of memories that is measured beside the others, in a process of its own. */
+/** A store of memories that is measured next to the others, in a separate process. */
 export interface Peer {
   name: string
   version: string
   /** How it is set up, and what its figures include, for the reader of the report. */
   settings: string
-  /** Beyond so many memories it is left out; `limit` says why. */
+  /** With more memories than this it is left out; `limit` says why. */
   most?: number
   limit?: string
-  /** Opens what lies in a folder, or starts anew in an empty one. */
+  /** Opens the content of a folder, or starts fresh in an empty one. */
   open(folder: string): Promise<OpenedPeer>
 }
 
 export interface OpenedPeer {
-  /** Keeps many at once in the fastest way it has; on disk when it returns. */
+  /** Stores many at once in the fastest way it has; they are on disk when it returns. */
   putAll(documents: readonly CorpusDocument[]): Promise<void>
-  /** Keeps one more; on disk when it returns. */
+  /** Stores one more; it is on disk when it returns. */
   put(document: CorpusDocument): Promise<void>
-  /** Keys of at most ten, best first where it ranks. */
+  /** Keys of at most ten, best first if it ranks. */
   search(text: string): Promise<string[]>
-  /** The process that holds the store, where it is not the caller's; 0: none that lasts. */
+  /** The process that holds the store, if not the caller's; 0: none that lasts. */
   pid?: number
   close(): Promise<void>
 }
 
-/** What a memory says, the same for all. */
+/** The text of a memory, the same for all peers. */
 export const textOf = ({ title, text }: CorpusDocument): string => `# ${title}\n\n${text}`

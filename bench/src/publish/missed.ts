@@ -1,7 +1,7 @@
 import { say } from '../options.ts'
 import { holds, type Row, showFigure } from '../report.ts'
 
-/** Says which bounds do not hold, and where the rest stands. */
+/** Reports which bounds do not hold, and where the rest can be found. */
 export function sayMissed(rows: readonly Row[], path: string): void {
   const bounded = rows.filter(({ bound }) => bound !== undefined)
   const missed = bounded.filter((row) => !holds(row))

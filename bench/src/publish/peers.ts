@@ -14,7 +14,7 @@ export async function publishPeers(options: Options): Promise<boolean> {
   }
   say('building the command line')
   buildCommandLine()
-  // What is measured is kept, also when a later size breaks off.
+  // Measured results are kept even if a later size breaks off.
   for await (const result of measurePeers({ ...settings, qmd, mem0, say })) {
     const machine = machineFacts()
     const rows = peerRows(result)

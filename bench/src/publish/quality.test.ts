@@ -21,7 +21,7 @@ it('publishes what the figures depend on', () => {
   expect(factsOf({ ...set, missingGold: 1200 }, options, 'wasm')).toEqual({
     options: '--facts --together --ablation',
     runtime: 'wasm',
-    'left out': 'evidence that is no document: 1,200',
+    'left out': 'evidence that is not a document: 1,200',
   })
   const none = { facts: false, together: false, ablation: false, stores: false }
   expect(factsOf(set, none, 'native')).toEqual({ runtime: 'native' })

@@ -17,7 +17,7 @@ export async function publishQuality(options: Options): Promise<boolean> {
     ...(postgres ? { postgres } : {}),
     ablation,
     stores,
-    // Each question is asked of a memory without its evidence, which takes too long to make of a large one.
+    // Each question is asked in a memory without its evidence, which takes too long to make from a large one.
     abstention: !stores && !options.together,
     say,
   }
@@ -38,7 +38,9 @@ export async function publishQuality(options: Options): Promise<boolean> {
   return true
 }
 
-/** One collection has no others to choose by; it is not refused, as `all` asks for this whatever it is given. */
+/**
+ * A single collection has no others to choose by; that is not an error, as `all` passes this option to every data set.
+ */
 export function leavesOneOut(
   { name, collections }: DataSet,
   options: Pick<Options, 'leave-one-out' | 'stores'>,
@@ -49,13 +51,13 @@ export function leavesOneOut(
   return collections.length > 1
 }
 
-/** @throws UsageError where there is no such runtime */
+/** @throws UsageError when there is no such runtime */
 export function runtimeOf({ runtime }: Pick<Options, 'runtime'>): Runtime | undefined {
   if (runtime === undefined || runtime === 'wasm' || runtime === 'native') return runtime
   throw new UsageError(`--runtime is "native" or "wasm", not "${runtime}".`)
 }
 
-/** What else than the data and the machine the figures depend on. */
+/** What the figures depend on other than the data and the machine. */
 export function factsOf(
   set: DataSet,
   options: Pick<Options, 'facts' | 'together' | 'ablation' | 'stores'>,
@@ -70,4 +72,4 @@ export function factsOf(
 }
 
 const missingGold = ({ missingGold = 0 }: DataSet): string =>
-  `evidence that is no document: ${missingGold.toLocaleString('en')}`
+  `evidence that is not a document: ${missingGold.toLocaleString('en')}`

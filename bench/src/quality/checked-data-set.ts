@@ -2,10 +2,10 @@ import { UsageError } from '../options.ts'
 import type { Collection, DataSet } from './data-set.ts'
 
 /**
- * A data set in which every id means one thing and all evidence is there. What is repeated word for word is taken once;
- * evidence that no document is, is left out and counted.
+ * A data set in which every id is unique and all evidence exists. Exact repetitions are taken once; evidence that is
+ * not a document is left out and counted.
  *
- * @throws UsageError where an id means two things, or no evidence is left
+ * @throws UsageError when an id means two things, or no evidence is left
  */
 export function checkedDataSet({ name, collections }: DataSet, path: string): DataSet {
   const twice = firstRepeated(collections.map(({ id }) => id))

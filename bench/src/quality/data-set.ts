@@ -2,7 +2,7 @@
 export interface DataSet {
   name: string
   collections: Collection[]
-  /** How often a question named evidence that is no document, where it did; that was left out. */
+  /** How often a question named evidence that is not a document, if ever; it was left out. */
   missingGold?: number
 }
 
@@ -15,7 +15,7 @@ export interface Collection {
 
 export interface Doc {
   id: string
-  /** The conversation it is a turn of, if it is one; turns stand in order. */
+  /** The conversation that it is a turn of, if any; turns are in order. */
   session: string | null
   /** ISO 8601. */
   time: string | null
@@ -30,7 +30,7 @@ export interface Query {
   category: string
 }
 
-/** All collections of some data sets as one memory, in which each question has everything else to be lost among. */
+/** Combines all collections of some data sets into one memory, where each question has everything else as noise. */
 export function together(sets: readonly DataSet[]): DataSet {
   const collections = sets.flatMap(({ name, collections }) =>
     collections.map((collection) => prefixed(collection, `${name}/${collection.id}/`)),

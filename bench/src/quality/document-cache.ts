@@ -2,8 +2,8 @@ import type { Embedder } from '@recall/core'
 import { cachedEmbedder } from '@recall/embeddings'
 
 /**
- * Embeds each document once, for all retrievers. A question is embedded by each of them: it belongs to the time that
- * a search takes.
+ * Embeds each document once, for all retrievers. Each retriever embeds the question itself: that is part of the time of
+ * a search.
  */
 export function documentCache(embedder: Embedder): Embedder {
   const cached = cachedEmbedder(embedder, { max: 200_000 })

@@ -1,4 +1,4 @@
-/** Found gold among the first k, of all gold. */
+/** The share of all gold that is among the first k. */
 export function recallAt(k: number, found: readonly string[], gold: readonly string[]): number {
   const wanted = new Set(gold)
   return new Set(found.slice(0, k).filter((id) => wanted.has(id))).size / wanted.size
@@ -8,11 +8,11 @@ export function recallAt(k: number, found: readonly string[], gold: readonly str
 export const allAt = (k: number, found: readonly string[], gold: readonly string[]): number =>
   recallAt(k, found, gold) === 1 ? 1 : 0
 
-/** Gold among the first k, of k. */
+/** The share of the first k that is gold. */
 export const precisionAt = (k: number, found: readonly string[], gold: readonly string[]): number =>
   (recallAt(k, found, gold) * new Set(gold).size) / k
 
-/** One over the rank of the first gold one, 0 when it is not among the first ten. */
+/** One over the rank of the first gold result, 0 when none is among the first ten. */
 export function reciprocalRank(found: readonly string[], gold: readonly string[]): number {
   const first = found.slice(0, 10).findIndex((id) => gold.includes(id))
   return first === -1 ? 0 : 1 / (first + 1)

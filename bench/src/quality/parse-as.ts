@@ -11,11 +11,11 @@ export function readJson(path: string): unknown {
 }
 
 /**
- * What a file holds, as the form has it.
+ * The content of a file, parsed as a form.
  *
  * @param place the file, or a line of it
  * @param form what it was taken for
- * @throws UsageError that says where it is something else, and what was expected there
+ * @throws UsageError that says where the content differs, and what was expected there
  */
 export function parseAs<Schema extends z.ZodType>(
   schema: Schema,

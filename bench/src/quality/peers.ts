@@ -8,13 +8,13 @@ import { depth, type Ranking, type Retriever } from './retriever.ts'
 /** Scores by document, of the documents that a retriever found. */
 type Scored = Map<string, number>
 
-/** A retriever that is its scores. */
+/** A retriever defined by its scores. */
 interface Scorer {
   name: string
   open(collection: Collection): Promise<(text: string) => Promise<Scored>>
 }
 
-/** Words that say nothing about a subject; SQLite has no list of its own. */
+/** Words that say nothing about a subject; SQLite has no such list. */
 const stopWords = new Set(
   `a an and are as at be but by did do does for from had has have he her him his how i if in into is it its me my of on
   or our she that the their them there they this to was we were what when where which who why will with would you
@@ -32,7 +32,7 @@ export const fts5: Scorer = {
     const find = database.prepare(
       'SELECT rowid AS i, -bm25(docs) AS score FROM docs WHERE docs MATCH ? ORDER BY score DESC LIMIT ?',
     )
-    // A statement does not keep its database from being collected, which closes it.
+    // A statement does not keep its database from being garbage-collected, which closes it.
     const index = { database, find }
     return async (text) => {
       const words = [...new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])]
@@ -103,7 +103,7 @@ export function dense(embedder: Embedder): Scorer {
   }
 }
 
-/** Both lists brought to 0..1, then mixed: `share` of the first one. */
+/** Both lists scaled to 0..1, then mixed: `share` of the first one. */
 export const convex = (a: Scorer, b: Scorer, share: number): Scorer =>
   combined(`fixed mixture ${share} of ${short(a)} + ${short(b)}`, a, b, (left, right) => {
     const scores: Scored = new Map()

@@ -2,7 +2,7 @@ import { table } from '../report.ts'
 import type { DataSet } from './data-set.ts'
 import { commonThreshold, type LeftOut, type RetrieverResult } from './results.ts'
 
-/** A table of measures, a chart of the first recall, and what each collection and category says. */
+/** A table of measures, a chart of the first recall, and the figures of each collection and category. */
 export function qualityReport(
   { name, collections }: DataSet,
   results: readonly RetrieverResult[],
@@ -90,7 +90,7 @@ ${table(
 
 `
 
-/** The name of a file about a data set, whatever that is called. */
+/** The name of a file about a data set, whatever the data set is called. */
 export const fileName = (set: string, extension: 'svg' | 'json' | 'md'): string =>
   `quality-${set.replace(/[^\w.-]+/g, '-')}.${extension}`
 

@@ -3,11 +3,11 @@ import type { Row } from '../report.ts'
 interface Measured {
   name: string
   measures: Record<string, number>
-  /** Percent of the questions whose evidence was taken out that are refused. */
+  /** The percentage of questions without evidence that are refused. */
   abstention?: { refused: number }
 }
 
-/** Points that Recall is to be ahead of another way, on the data sets where that was set as an aim. */
+/** By how many points Recall should be ahead of another way, on the data sets where that is an aim. */
 const aims = [
   { set: /^locomo-dev$/, measure: 'recall@10', peer: /^fixed mixture/, points: 5 },
   { set: /^locomo-dev$/, measure: 'session recall@5', peer: /^fixed mixture/, points: 3 },
@@ -15,10 +15,10 @@ const aims = [
   { set: /^(locomo|realtalk)/, measure: 'recall@10', peer: /^BM25/, points: 0 },
 ]
 
-/** Percent of the questions without evidence that are to be refused. */
+/** The percentage of questions without evidence that should be refused. */
 const refusedAim = 60
 
-/** Points that another store may be away from files. */
+/** By how many points another store may differ from files. */
 const mostApart = 1
 
 /** Where Recall stands on one data set: ahead of others, alike in every store, silent where it knows nothing. */
@@ -43,7 +43,7 @@ function aheadRows(set: string, recall: Measured, results: readonly Measured[]):
     })
 }
 
-/** How many points each other store is from files; `ratio` is that difference. */
+/** By how many points each other store differs from files; `ratio` is that difference. */
 function storeRows(set: string, recall: Measured, results: readonly Measured[]): Row[] {
   return ['recall@10', 'session recall@5'].flatMap((measure) =>
     results

@@ -340,7 +340,7 @@ it('takes what is repeated word for word once, and refuses an id of two things',
 })
 
 it('says what it expected', () => {
-  expect(() => readDataSet(file({ turns: [] }))).toThrow('is no data set')
+  expect(() => readDataSet(file({ turns: [] }))).toThrow('is not a data set')
   expect(() => readDataSet(file({ collections: [] }))).toThrow('holds no question')
   expect(() => readDataSet(join(folder, 'absent'))).toThrow('cannot be read as JSON: ENOENT')
   expect(() => readDataSet(folder)).toThrow('test.tsv is missing')

@@ -12,8 +12,8 @@ import { fromSquad, squad } from './formats/squad.ts'
 import { parseAs, readJson } from './parse-as.ts'
 
 /**
- * Reads a data set: our own form (`{ name, collections }`), LoCoMo's `locomo10.json`, a LongMemEval file, one of SQuAD's
- * kind, a folder of BEAM's chats, or a folder in BEIR's form (`corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`).
+ * Reads a data set: our own form (`{ name, collections }`), LoCoMo's `locomo10.json`, a LongMemEval file, one like
+ * SQuAD, a folder of BEAM's chats, or a folder in BEIR's form (`corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`).
  *
  * @param facts read every second session of LoCoMo as the facts that were noted of it
  * @throws UsageError that says what was expected
@@ -42,7 +42,7 @@ function readFile(path: string): DataSet {
     return { name, collections: parseAs(longMemEval, json, path, 'LongMemEval').map(fromLongMemEval) }
   if (has(json, 'data')) return { name, collections: [fromSquad(parseAs(squad, json, path, 'SQuAD'), name)] }
   throw new UsageError(
-    `${path} is no data set: expected { collections }, LoCoMo, LongMemEval, SQuAD, or a folder of BEAM or BEIR.`,
+    `${path} is not a data set: expected { collections }, LoCoMo, LongMemEval, SQuAD, or a folder of BEAM or BEIR.`,
   )
 }
 

@@ -32,7 +32,7 @@ export function recallRetriever({ name, embedder, ranking, abstains, openMemory 
   return {
     name,
     async open(collection) {
-      // The texts of a data set are no secrets of ours; the embedder outlives a memory.
+      // The texts of a data set are not our secrets; the embedder outlives a memory.
       const options = {
         redact: 'allow',
         ...(embedder ? { embedder: { ...embedder, close: async () => {} } } : {}),
@@ -61,7 +61,7 @@ export function recallRetriever({ name, embedder, ranking, abstains, openMemory 
           if (rest.length > 0) await archive(memory, id, rest)
         }
         for (const { id } of notes) if (gone.has(id)) await memory.delete('long-term', id)
-        // Rows that were deleted go on counting in how rare a word is: they have to stay few.
+        // Deleted rows still count in how rare a word is, so they have to stay few.
         if (torn.length > 0 && ++tornMemories % 20 === 0) await rebuild?.()
         else await settle()
         const ranking = await search(text)
@@ -125,7 +125,7 @@ async function archive(memory: MemoryManager, sessionId: string, docs: readonly 
     facts: { skipped: {} },
     messages: docs.map((doc) => ({
       id: doc.id,
-      // Messages of an assistant that follow each other would become one turn; the speaker is in the text.
+      // Consecutive messages of an assistant would become one turn; the speaker is in the text.
       role: 'user',
       content: [{ type: 'text', text: doc.text }],
       ...(doc.time ? { at: doc.time } : {}),
@@ -143,16 +143,16 @@ async function writeNotes(memory: MemoryManager, notes: readonly Doc[]): Promise
   }
 }
 
-/** A turn by what was said; of turns that say the same, any of them will do. */
+/** The id of a turn by its text; of turns that say the same, any will do. */
 const byText = (docs: readonly Doc[]): Map<string, string> =>
   new Map(docs.map(({ id, text }) => [text.replace(/\s+/g, ' ').trim(), id]))
 
-/** What one search found: documents with how sure they are, best first. */
+/** The result of one search: documents with their confidence, best first. */
 interface Scored extends Omit<Ranking, 'docs'> {
   docs: [id: string, confidence: number][]
 }
 
-/** One list of what turns and notes were found, the surest first. */
+/** One list of the turns and notes that were found, the surest first. */
 function together(searches: readonly Scored[]): Ranking {
   const docs = searches.flatMap((search) => search.docs).sort(([, a], [, b]) => b - a)
   const sessions = searches.flatMap((search) => search.sessions ?? [])
@@ -185,7 +185,7 @@ async function searchTurns(
 const sessionOf = ({ key }: MemoryMatch<unknown>): string =>
   key.replace(/^conversation:/, '').replace(/#\d+$/, '')
 
-/** Long turns are found by a part of them; summaries are no turns. */
+/** Only part of a long turn may match; summaries are not turns. */
 function turnOf(passage: string, turns: ReadonlyMap<string, string> | undefined): string | undefined {
   const said = passage
     .replace(/^### (?:User|Assistant)\n/, '')

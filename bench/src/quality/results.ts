@@ -1,11 +1,11 @@
-/** What one retriever made of one question. */
+/** The result of one retriever for one question. */
 export interface Answer {
   question: string
   collection: string
   category: string
   found: string[]
   gold: string[]
-  /** Percentages, in 0..1. */
+  /** Shares, from 0 to 1. */
   measures: Record<string, number>
   /** How likely the memory was said to know, with the evidence in it and without. */
   confidence?: { answerable: number; withoutEvidence: number }
@@ -18,15 +18,18 @@ export interface RetrieverResult {
   /** Turn recall@10 by collection and by category, in percent. */
   byCollection: Record<string, number>
   byCategory: Record<string, number>
-  /** Median of a search, and of what it takes to open the collection, in milliseconds. */
+  /** Median of a search, and of opening the collection, in milliseconds. */
   searchMs: number
   abstention?: Abstention
   answers: Answer[]
 }
 
-/** What refusing below a confidence does; percent. */
+/** The effect of refusing below a confidence; percent. */
 export interface Abstention {
-  /** The highest that costs at most three points of recall@5, and what it refuses of the unanswerable. */
+  /**
+   * The highest threshold that costs at most three points of recall@5, and the share of the unanswerable that it
+   * refuses.
+   */
   threshold: number
   refused: number
   /** The same for one threshold on every data set: what is lost and what is refused. */
@@ -34,14 +37,14 @@ export interface Abstention {
   refusedAtCommon: number
 }
 
-/** Below it saying nothing is better, as the interface says. */
+/** Below it, giving no answer is better, as the interface documents. */
 export const commonThreshold = 0.2
 
-/** What a collection would have got from weights that were chosen on all the others. */
+/** The result of a collection with weights that were chosen on all the others. */
 export interface LeftOut {
   collection: string
   chosen: Record<string, number>
-  /** Percent recall@10 with the weights chosen without it, and with the ones that are published. */
+  /** Percent recall@10 with the weights chosen without it, and with the published ones. */
   leftOut: number
   published: number
 }

@@ -4,7 +4,7 @@ import { type DataSet, together } from './data-set.ts'
 import { fileName } from './quality-report.ts'
 import { readDataSet } from './read-data-set.ts'
 
-/** A data set under the name that its results are published by. */
+/** A data set with the name that its results are published under. */
 export interface NamedSet {
   set: DataSet
   /** What was read, and which version of it. */
@@ -12,9 +12,9 @@ export interface NamedSet {
 }
 
 /**
- * Reads what `--data` names, as the other options have it.
+ * Reads the data sets that `--data` names, according to the other options.
  *
- * @throws UsageError where the options or the data cannot be measured
+ * @throws UsageError when the options or the data cannot be measured
  */
 export function setsOf(options: Pick<Options, 'data' | 'facts' | 'together' | 'stores'>): NamedSet[] {
   const paths = (options.data ?? '').split(',')

@@ -12,7 +12,7 @@ const weeksPerYear = 52
 const start = Date.parse('2026-01-05T08:00:00Z')
 /** Subjects that a role meets at the same time. */
 const openSubjects = 6
-/** What is used goes on being used for this long after it was last seen. */
+/** A used entry goes on being used for this long after it was last found. */
 const usedForWeeks = 10
 
 /** Entries of each layer in all memories at the end of a week, and lines of the longest memory. */
@@ -21,12 +21,12 @@ export interface Week {
   longest: number
 }
 
-/** Something that is found again and again, until it is found no more. */
+/** Something that is found again and again, until it no longer is. */
 export interface Subject {
   role: string
   title: string
   layer: 'inscribed' | 'traced'
-  /** Workflows use its entry as long as it stands, and for some weeks after it was last found. */
+  /** Workflows use its entry as long as it exists, and for some weeks after it was last found. */
   used: boolean
   lastFound?: number
   /** When its entry was archived, if it was and did not come back. */
@@ -38,16 +38,16 @@ export interface Year {
   end: number
   /** Those that were found at least once. */
   subjects: Subject[]
-  /** Titles that stand at the end, once everything archived was restored. */
+  /** Titles that exist at the end, after everything archived was restored. */
   accounted: Set<string>
   etched: number
 }
 
 /**
- * Lives through a year: findings every week, consolidated at its end, and workflows that use what stands.
+ * Simulates a year: findings every week, consolidated at its end, and workflows that use the existing entries.
  *
- * @param options.replaced how many of a role's six open subjects give way to new ones every four weeks; `all`:
- * every finding is a new one
+ * @param options.replaced how many of a role's six open subjects are replaced by new ones every four weeks; `all`:
+ * every finding is a new subject
  */
 export async function simulateYear(options: {
   findings: number
@@ -114,7 +114,7 @@ export async function simulateYear(options: {
   }
 }
 
-/** Counts what stands, notes what has gone, and uses what is in use. */
+/** Counts the existing entries, notes which have gone, and uses those in use. */
 async function closeWeek(
   echoes: Echoes,
   subjects: readonly Subject[],

@@ -5,7 +5,7 @@ import { etchedPerRole, roles, simulateYear, type Week, type Year } from './echo
 
 const dayMs = 24 * 60 * 60 * 1000
 const lineLimit = 150
-/** What was found last later than this many days before the end had no time to be archived. */
+/** A subject last found fewer than this many days before the end had no time to be archived. */
 const observedDays = 150
 
 export interface EchoesSettings {
@@ -14,7 +14,7 @@ export interface EchoesSettings {
   say(text: string): void
 }
 
-/** What a year of findings makes of the memories of a team. */
+/** The effect of a year of findings on the memories of a team. */
 export async function measureEchoes(settings: EchoesSettings): Promise<{ rows: Row[]; weeks: Week[] }> {
   const { findings, seed, say } = settings
   say('a year in which a new subject comes up every four weeks')
@@ -37,7 +37,7 @@ export async function measureEchoes(settings: EchoesSettings): Promise<{ rows: R
   const accounted = ({ subjects, accounted: titles }: Year): number =>
     subjects.filter(({ title }) => titles.has(title)).length
   const lasting = (layer: 'inscribed' | 'traced'): Row => {
-    // More subjects go in a busy year.
+    // More subjects disappear in a busy year.
     const used = daysToArchive(busy, layer, true)
     const unused = daysToArchive(busy, layer, false)
     const [ours, peers] = [median(used), median(unused)]
@@ -58,7 +58,7 @@ export async function measureEchoes(settings: EchoesSettings): Promise<{ rows: R
   const rows = [
     lines('a new subject a month', year, { bound: 1 }),
     ...kept('a new subject a month', year),
-    // The rules keep what is younger than 30 and 90 days, so what learns this fast stays above the limit.
+    // The rules keep entries younger than 30 and 90 days, so a memory that learns this fast stays above the limit.
     lines('two new subjects a month', busy),
     ...kept('two new subjects a month', busy),
     lines('all findings new', flood),
@@ -69,7 +69,7 @@ export async function measureEchoes(settings: EchoesSettings): Promise<{ rows: R
   return { rows, weeks: year.weeks }
 }
 
-/** Those that still stand count until the end: they last at least that long. */
+/** Subjects that still exist count until the end: they last at least that long. */
 const daysToArchive = ({ subjects, end }: Year, layer: EchoLayer, used: boolean): number[] =>
   subjects.flatMap((subject) => {
     const { lastFound = end, archivedAt = end } = subject
@@ -79,7 +79,7 @@ const daysToArchive = ({ subjects, end }: Year, layer: EchoLayer, used: boolean)
 
 const colours: Record<EchoLayer, string> = { etched: '#1f4d3a', inscribed: '#4f9274', traced: '#b9d3c6' }
 
-/** The layers of all memories over the weeks, one upon the other. */
+/** The layers of all memories over the weeks, stacked. */
 export function layersChart(weeks: readonly Week[]): string {
   const [width, height, left, top] = [660, 260, 50, 20]
   const most = Math.max(...weeks.map(({ layers }) => echoLayers.reduce((sum, each) => sum + layers[each], 0)))

@@ -11,7 +11,7 @@ import type { Row } from '../report.ts'
 import { median, pairedRatio } from '../statistics.ts'
 
 export interface EmbeddedSettings {
-  /** Of a Postgres server. */
+  /** URL of a Postgres server. */
   postgres: string
   size: number
   rounds: number

@@ -146,7 +146,7 @@ function measureCold({ size, root, bare, folder, queries, rounds }: Setting): Ro
   const script = writeBareScript(folder, root, bare)
   const notes = join(root, 'memory/long-term')
   const hasRipgrep = isInstalled('rg')
-  /** As when a file came or went: the next search looks at every file. */
+  /** As when a file was added or removed: the next search looks at every file. */
   const seemChanged = (): void => utimesSync(notes, new Date(), new Date())
   const figures = interleave<string>(rounds, {
     empty: () => run(node, ['-e', '0']),
@@ -230,7 +230,7 @@ async function measureWarm({ size, root, bare, queries }: Setting): Promise<Row[
   return rows
 }
 
-/** Finding out that nothing changed, against looking at every file and nothing else. */
+/** Finding that nothing changed, against looking at every file and nothing else. */
 function measureFreshness(store: FileStore, root: string, size: number): Row {
   const folder = join(root, 'memory/long-term')
   const ours: number[] = []

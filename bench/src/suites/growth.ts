@@ -13,7 +13,7 @@ const cli = fileURLToPath(new URL('../../../apps/cli/dist/recall.cjs', import.me
 export interface GrowthSettings {
   sizes: number[]
   seed: number
-  /** Sizes that would not fit into what is left of these are not begun. */
+  /** A size is not begun if it would not fit into the rest of these minutes. */
   minutes: number
   say(text: string): void
 }

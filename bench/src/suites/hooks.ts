@@ -15,12 +15,12 @@ export interface HooksOptions {
   say: (text: string) => void
 }
 
-/** Notes that are there besides the sessions. */
+/** Notes in the memory besides the sessions. */
 const notes = 1000
-/** Sessions of which the window is full, and how many turns each has. */
+/** Number of sessions that fill the window, and the turns of each. */
 const [earlierSessions, turns] = [5, 40]
 
-/** The events of a session in their order, with what a host hands over besides the session. */
+/** The events of a session in order, with what a host passes besides the session. */
 const events = {
   'session-start': { source: 'startup' },
   prompt: { prompt: 'Why does the export of the orders time out on staging?' },
@@ -31,7 +31,7 @@ const events = {
 
 type Event = keyof typeof events
 
-/** What a host waits for: each event is a process, and what takes longer is left to another one. */
+/** How long a host waits: each event is a process, and longer work is left to another one. */
 export async function measureHooks({ rounds, say }: HooksOptions): Promise<Row[]> {
   const home = mkdtempSync(join(tmpdir(), 'recall-bench-'))
   const root = join(home, '.recall')
@@ -46,7 +46,7 @@ export async function measureHooks({ rounds, say }: HooksOptions): Promise<Row[]
     const figures = new Map<string, number[]>()
     const note = (name: string, { ms }: Ran): void =>
       void figures.set(name, [...(figures.get(name) ?? []), ms])
-    // The first round is not counted: it reads the files that the system does not hold yet.
+    // The first round is not counted: it reads files that the system has not cached yet.
     for (const round of numbers(rounds + 1)) {
       const id = `session-${round}`
       const session = { session_id: id, transcript_path: writeTranscript(home, id, documents), cwd: home }
@@ -80,7 +80,7 @@ function rowsOf(figures: ReadonlyMap<string, number[]>): Row[] {
       peer: 'empty Node process',
       peers: at('empty', q),
       ratio: at(event, q) / at('empty', q),
-      // A prompt is looked up only where a person wants that.
+      // A prompt is looked up only if a person wants that.
       ...(q === 0.95 && event !== 'prompt' ? { bound: 3 } : {}),
     })),
   )
@@ -128,7 +128,7 @@ function writeTranscript(home: string, id: string, documents: readonly CorpusDoc
   return path
 }
 
-/** Waits until the process that was left behind has done its work, so that it does not slow down the next event. */
+/** Waits until the detached process has done its work, so that it does not slow down the next event. */
 async function archived(root: string): Promise<void> {
   const deadline = performance.now() + 60_000
   // It may take a moment to begin.

@@ -12,7 +12,10 @@ export interface HttpSettings {
 
 const clients = 32
 
-/** What the hub's chain of middleware costs: a GET that only says who asks, against servers that do not even ask. */
+/**
+ * The cost of the hub's chain of middleware: a GET that only says who is asking, against servers that do not check that
+ * at all.
+ */
 export const measureHttp = ({ postgres: server, rounds, say }: HttpSettings): Promise<Row[]> =>
   withDatabase(server, async ({ url }) => {
     const served: Served[] = []

@@ -6,7 +6,7 @@ import { measureMemory, measureWrites } from './hub/calls.ts'
 import { measureRecall, measureSearch, measureTwoHubs } from './hub/search.ts'
 import { buildIndex, connections, fill, type HubSettings } from './hub/setting.ts'
 
-/** One hub, then two, on a real server; beside them what is done without a hub, in turn. */
+/** One hub, then two, on a real server; compared in turn with the same work without a hub. */
 export const measureHub = (settings: HubSettings): Promise<Row[]> =>
   withDatabase(settings.postgres, async ({ database, url }) => {
     const { size, say } = settings

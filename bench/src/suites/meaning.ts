@@ -28,7 +28,7 @@ export async function measureMeaning(settings: MeaningSettings): Promise<Row[]> 
   return rows
 }
 
-/** Ours and sqlite-vec look at the same vectors, in turn; both find the ten nearest. */
+/** Ours and sqlite-vec compare the same vectors, in turn; both find the ten nearest. */
 async function compareVectors({ size, rounds, say }: MeaningSettings): Promise<Row[]> {
   say(`comparing ${size} vectors`)
   const folder = mkdtempSync(join(tmpdir(), 'recall-vectors-'))
@@ -93,7 +93,7 @@ async function compareVectors({ size, rounds, say }: MeaningSettings): Promise<R
   }
 }
 
-/** A whole search of a memory on files, its query's vector given; no query is asked twice. */
+/** A whole search of a memory on files, with the query's vector given; no query is asked twice. */
 async function searchMemory({ size, say }: MeaningSettings): Promise<Row[]> {
   say(`searching ${size} notes`)
   const root = mkdtempSync(join(tmpdir(), 'recall-meaning-'))
@@ -120,7 +120,7 @@ async function searchMemory({ size, say }: MeaningSettings): Promise<Row[]> {
   }
 }
 
-/** Searches before it counts, until the engine has compiled what they run. */
+/** Searches before counting, until the engine has compiled what they run. */
 const warmUps = 40
 
 const runtimes = {
@@ -158,7 +158,7 @@ async function embedTexts({ rounds, say }: MeaningSettings): Promise<Row[]> {
   return rows
 }
 
-/** Passages of one line to a page: what is saved by embedding them together must not be lost to padding. */
+/** Passages from one line to a page: what is saved by embedding them together must not be lost to padding. */
 async function embedMixed(embedder: Embedder, runtime: Runtime): Promise<Row> {
   const texts = Array.from({ length: 48 }, (_, i) =>
     Array.from({ length: 1 + ((7 * i) % 16) }, (_, j) => turn(i + j)).join(' '),
@@ -204,7 +204,7 @@ async function startCold({ rounds, say }: MeaningSettings): Promise<Row[]> {
 const entriesOf = <Key extends string, Value>(record: Record<Key, Value>): [Key, Value][] =>
   Object.entries(record) as [Key, Value][]
 
-/** A figure beside what it may be. */
+/** A figure next to its allowed value. */
 const budget = (what: string, size: number, ours: number, allowed: number): Row => ({
   what,
   size,

@@ -23,7 +23,7 @@ export interface PeersSettings {
 export interface PeerFigures extends Built, Warm {
   peer: PeerName
   size: number
-  /** A whole process that opens what is kept and answers one search. */
+  /** Time of a whole process that opens the stored memories and answers one search. */
   coldMs: number
 }
 
@@ -37,9 +37,9 @@ export interface PeersResult {
 const warmRounds = 3
 
 /**
- * The same memories kept and searched by Recall and by others, each in processes of its own, in turn.
+ * The same memories stored and searched by Recall and by others, each in separate processes, in turn.
  *
- * @returns what there is after each size, with the sizes before it
+ * @returns the results after each size, including those of earlier sizes
  */
 export async function* measurePeers(settings: PeersSettings): AsyncGenerator<PeersResult> {
   const { sizes, say } = settings
@@ -113,7 +113,7 @@ interface Measured {
   warm: Warm[]
 }
 
-/** A peer that breaks off is left out from then on; the others go on. */
+/** A peer that breaks off is left out from then on; the others continue. */
 function measureSize(
   folder: string,
   names: readonly PeerName[],
@@ -173,7 +173,7 @@ function measureSize(
   return { figures, emptyMs: median(empty), failed }
 }
 
-/** Figure by figure. */
+/** Medians, figure by figure. */
 function medianOf(all: readonly Warm[]): Warm {
   const of = (key: keyof Warm): number => median(all.map((each) => each[key] ?? Number.NaN))
   const orNull = (key: 'megabytes' | 'connections'): number | null =>
@@ -190,7 +190,7 @@ function medianOf(all: readonly Warm[]): Warm {
   }
 }
 
-/** The peers that were measured, for what the report says of them. */
+/** The peers that were measured, as the report describes them. */
 export async function describePeers(figures: readonly PeerFigures[]): Promise<Map<string, Peer>> {
   const described = new Map<string, Peer>()
   for (const { peer } of figures) described.set(peer, await peers[peer]())

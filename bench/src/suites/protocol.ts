@@ -33,7 +33,7 @@ const keyOf = (i: number): string => `key-${i % entries}`
 /** A case without a name is not measured. */
 type Case = { name?: string; run: () => Promise<unknown> | unknown; calls?: number }
 
-/** What one call costs through the front, straight at the store, and at the barest thing that does the same. */
+/** The cost of one call through the front, straight at the store, and at the barest thing that does the same. */
 export async function measureProtocol({ rounds, postgres, say }: ProtocolOptions): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'recall-bench-'))
   try {
@@ -88,7 +88,7 @@ async function measureStore(
   const order = { sortBy: 'relevance', sortOrder: 'desc', minScore: 0 } as const
   const times = await interleave(rounds, [
     { name: 'read', run: () => memory.read('long-term', next()) },
-    // What the last round wrote is read once before the cache can answer it.
+    // The last round's writes are read once before the cache can answer for them.
     { run: () => cached.read('long-term', next()), calls: entries },
     { name: 'cached read', run: () => cached.read('long-term', next()) },
     { name: 'store get + touch', run: () => getAndTouch(store, { ...place, key: next() }) },

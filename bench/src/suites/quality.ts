@@ -33,7 +33,7 @@ export interface QualitySettings {
   runtime?: Runtime
   /** Also the rows that leave out one signal each. */
   ablation: boolean
-  /** Instead the same memory in other stores: embedded, in a hub, and on this server when there is one. */
+  /** Instead, the same memory in other stores: embedded, in a hub, and on this server if there is one. */
   stores: boolean
   /** Also asks every question where its evidence is missing. */
   abstention: boolean
@@ -41,7 +41,7 @@ export interface QualitySettings {
   say(text: string): void
 }
 
-/** What every way of finding makes of a data set, and what ran the model. */
+/** The results of every retriever on a data set, and the runtime of the model. */
 export async function measureQuality(
   set: DataSet,
   settings: QualitySettings,
@@ -80,7 +80,7 @@ export async function measureQuality(
   return { results, runtime }
 }
 
-/** The same memory elsewhere than on files. */
+/** The same memory in stores other than files. */
 const inOtherStores = (embedder: Embedder, url: string | undefined): Retriever[] => [
   ...(url
     ? [
@@ -95,7 +95,7 @@ const inOtherStores = (embedder: Embedder, url: string | undefined): Retriever[]
   recallRetriever({
     name: 'Recall in a hub',
     embedder,
-    // Not before it is wanted: what it opens for tests says which of them are left out.
+    // Imported only when wanted: its test helpers report which of them are left out.
     openMemory: async (options) => (await import('../quality/hub-memory.ts')).openHubMemory(options),
   }),
   recallRetriever({ name: 'Recall on PGlite, words alone', openMemory: openPgliteMemory }),
@@ -114,7 +114,7 @@ const ablations = {
   'noise below the 50th': { words: 0.5, noise: 0.5 },
 } satisfies Record<string, Partial<typeof rankWeights>>
 
-/** Tries steps around the published weights and chooses, for each collection, by recall@10 on the other ones. */
+/** Tries steps around the published weights and chooses, for each collection, by recall@10 on the others. */
 export async function leaveOneOut(set: DataSet, settings: QualitySettings): Promise<LeftOut[]> {
   const { runtime, say } = settings
   const embedder = cachedEmbedder(localEmbedder(runtime ? { runtime } : {}), { max: 200_000 })
@@ -143,13 +143,13 @@ export async function leaveOneOut(set: DataSet, settings: QualitySettings): Prom
   })
 }
 
-/** Each telling weight a third lower and higher. */
+/** Each telling weight, a third lower and a third higher. */
 const steps = (weights: typeof rankWeights): Record<string, number>[] =>
   (['context', 'surroundings', 'document', 'turnMeaning', 'noteMeaning', 'label'] as const).flatMap((name) =>
     [2 / 3, 4 / 3].map((factor) => ({ [name]: round(weights[name] * factor, 3) })),
   )
 
-/** What one retriever makes of every question. */
+/** The results of one retriever for every question. */
 export async function measure(
   retriever: Retriever,
   collections: readonly Collection[],
@@ -184,7 +184,10 @@ export async function measure(
   }
 }
 
-/** Of each measure over the answers that have it: a question that no session answers says nothing about sessions. */
+/**
+ * The average of each measure over the answers that have it: a question that no session answers says nothing about
+ * sessions.
+ */
 function averages(answers: readonly Answer[]): Record<string, number> {
   const values = new Map<string, number[]>()
   for (const [name, value] of answers.flatMap(({ measures }) => Object.entries(measures))) {
@@ -265,7 +268,7 @@ const round = (value: number, digits: number): number => Math.round(value * 10 *
 const percent = (values: readonly number[]): number =>
   round((100 * values.reduce((sum, value) => sum + value, 0)) / values.length, 1)
 
-/** What is kept of a result: every question of the first rows of the table, the averages of all. */
+/** The part of a result that is kept: every question for the first rows of the table, averages for all. */
 export function slim({ answers, ...result }: RetrieverResult, row: number): object {
   if (row >= rowsKeptWhole) return result
   return {
@@ -280,7 +283,7 @@ export function slim({ answers, ...result }: RetrieverResult, row: number): obje
 
 const rowsKeptWhole = 2
 
-/** Tells one version of a data set from another: the hash of its file, or of what was read of its folder. */
+/** Distinguishes versions of a data set: the hash of its file, or of what was read from its folder. */
 export function hashOf(path: string, set: DataSet): string {
   const content = statSync(path).isDirectory() ? JSON.stringify(set.collections) : readFileSync(path)
   return createHash('sha256').update(content).digest('hex').slice(0, 16)

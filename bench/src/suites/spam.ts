@@ -12,9 +12,9 @@ import { withDatabase } from '../postgres-database.ts'
 import { factLines, type Row, rowTable } from '../report.ts'
 
 export interface SpamSettings extends SpamSizes {
-  /** Of a Postgres server. */
+  /** URL of a Postgres server. */
   postgres: string
-  /** `local` knows meaning and takes its time, `fake` knows words. */
+  /** `local` knows meaning and takes its time, `fake` only knows words. */
   embedder: 'local' | 'fake'
 }
 
@@ -35,7 +35,7 @@ export function measureSpam({ postgres, embedder: name, ...sizes }: SpamSettings
   })
 }
 
-/** What was reached, beside what may be. */
+/** The figures reached, next to the allowed ones. */
 export function spamRows(figures: SpamFigures): Row[] {
   const { surfaced, queries, posts, answered, promoted, newcomerNeeded, ownFound, ownAsked, hints } = figures
   const none = (what: string, ours: number): Row => ({
@@ -69,7 +69,7 @@ export function spamRows(figures: SpamFigures): Row[] {
   ]
 }
 
-/** What was attacked, and what came of it. */
+/** What was attacked, and the outcome. */
 export const spamReport = (figures: SpamFigures, facts: Record<string, unknown>): string => `# spam
 
 ${factLines(facts)}

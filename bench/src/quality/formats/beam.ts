@@ -15,7 +15,10 @@ const turn = z.object({
 const batch = z.object({ batch_number: z.number(), turns: z.array(z.array(turn)) })
 
 const questions = z.array(z.object({ question: z.string(), source_chat_ids: z.unknown() })).optional()
-/** The kinds that ask for certain turns, not for a whole chat, for how to answer, or for what was never said. */
+/**
+ * The kinds of questions that ask for certain turns, not for a whole chat, for how to answer, or for what was never
+ * said.
+ */
 const beamQuestions = z.object({
   information_extraction: questions,
   knowledge_update: questions,

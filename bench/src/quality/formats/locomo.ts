@@ -9,7 +9,7 @@ const turn = z.object({
   blip_caption: z.string().nullish(),
 })
 
-/** Beside its sessions and their times, a conversation may hold anything. */
+/** Apart from its sessions and their times, a conversation may hold anything. */
 const conversation = z
   .record(z.string(), z.unknown())
   .transform((whole) =>
@@ -33,7 +33,7 @@ export const locomo = z.array(
         category: z.union([z.number(), z.string()]),
       }),
     ),
-    /** What the authors noted of each session: by speaker, each fact with the turns that say it. */
+    /** The authors' notes on each session: by speaker, each fact with the turns that say it. */
     observation: z
       .record(
         z.string(),
@@ -57,8 +57,8 @@ export function fromLocomo(sample: Locomo): Collection {
 }
 
 /**
- * A memory of sessions and of notes: every second session is there only as the facts that the authors noted of it. The
- * category of a question says where its evidence is; one whose evidence nobody noted is left out.
+ * A memory of sessions and of notes: every second session is present only as the facts that the authors noted. The
+ * category of a question says where its evidence is; a question whose evidence nobody noted is left out.
  */
 export function fromLocomoWithFacts(sample: Locomo): Collection {
   const sessions = sessionsOf(sample)
@@ -111,7 +111,7 @@ const questionsOf = ({ sample_id, qa }: Locomo) =>
       category: String(category),
     }))
 
-/** Some name two turns in one string, some with a zero too many. */
+/** Some entries name two turns in one string, some with a zero too many. */
 const turnsNamed = (evidence: readonly string[]): string[] => [
   ...new Set(
     evidence.flatMap((text) => text.match(/D\d+:\d+/g) ?? []).map((id) => id.replace(/:0+(?=\d)/, ':')),

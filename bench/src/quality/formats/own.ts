@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { DataSet } from '../data-set.ts'
 import { parseTime } from './parse-time.ts'
 
-/** The form allows any way of writing a time, and to leave out what is not there. */
+/** The form allows any way of writing a time, and missing members may be left out. */
 export const own = z.object({
   name: z.string().optional(),
   collections: z.array(

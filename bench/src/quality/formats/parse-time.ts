@@ -1,4 +1,4 @@
-/** `1:56 pm on 8 May, 2023`, `29.12.2023, 22:42:04`, and whatever the language itself reads. */
+/** Parses `1:56 pm on 8 May, 2023`, `29.12.2023, 22:42:04`, and whatever the language itself can parse. */
 export function parseTime(text: string | null | undefined): string | null {
   if (!text) return null
   const spoken = /^(\d+):(\d+) (am|pm) on (.+)$/i.exec(text)

@@ -8,7 +8,7 @@ const question = z.object({
   is_impossible: z.boolean().nullish(),
 })
 
-/** SQuAD, and what is made after it in other languages, such as XQuAD and MLQA. */
+/** SQuAD, and data sets modelled on it in other languages, such as XQuAD and MLQA. */
 export const squad = z.object({
   data: z.array(z.object({ paragraphs: z.array(z.object({ context: z.string(), qas: z.array(question) })) })),
 })

@@ -29,7 +29,7 @@ const bareSearch = (sql: Sql, i: number): Promise<{ id: string }[]> =>
     { prepare: true },
   )
 
-/** A pool as it comes, with the effort of the hub's searches. */
+/** A pool with its defaults, and the effort of the hub's searches. */
 const barePool = (url: string, size: number): Sql => {
   const effort = Math.min(1000, Math.round(100 * Math.max(1, size / 100_000) ** 0.65))
   const connection = { 'hnsw.ef_search': String(effort) } as object
@@ -53,7 +53,7 @@ export async function measureRecall(
   database: OpenDatabase['database'],
 ): Promise<Row[]> {
   const queries = 100
-  // What a newcomer is given does not count for a memory, so that no query changes the order of the next.
+  // Results given to a newcomer do not count for a memory, so no query changes the order of the next.
   const newcomer = await createCaller(hub.port).call<{ api_key: string }>('POST', '/api/v1/agents/register', {
     name: 'newcomer',
   })

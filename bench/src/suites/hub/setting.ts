@@ -21,11 +21,14 @@ export interface Context extends HubSettings {
 
 export const key = 'recall_load'
 export const connections = 10
-/** Calls before it counts: the engine compiles what runs often, and the first of a process take several times as long. */
+/**
+ * Calls before counting: the engine compiles what runs often, and the first calls of a process take several times as
+ * long.
+ */
 export const warmUps = 1000
 /** Agents by the share of all memories that they own: the filters of the measurement. */
 const shares = { sixteenth: 1 / 16, thousandth: 1 / 1000 }
-/** The authors of all other memories: so many that the limit on those of one author hardly ever applies. */
+/** The authors of all other memories: so many that the limit per author hardly ever applies. */
 const otherAuthors = 1000
 const agentIds = Array.from(
   { length: 3 + otherAuthors },
@@ -39,7 +42,7 @@ export const queryName = (i: number): string => `query ${i}`
 export const searchPath = (i: number): string =>
   `/api/v1/memory/search?limit=10&q=${encodeURIComponent(queryName(i))}`
 
-/** All memories in one stream; an agent that reads them, and those that wrote them. */
+/** Writes all memories in one stream, with an agent that reads them and those that wrote them. */
 export async function fill(sql: Sql, size: number): Promise<void> {
   const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
   const agents = agentIds.map((id, i) => ({
@@ -66,7 +69,7 @@ export async function fill(sql: Sql, size: number): Promise<void> {
   await pipeline(Readable.from(rows()), into)
 }
 
-/** The index that the hub makes for good memories, which all are, by a connection that may take its time. */
+/** Builds the index that the hub makes for good memories, which all are, over a reserved connection. */
 export async function buildIndex(sql: Sql): Promise<void> {
   const connection = await sql.reserve()
   await connection`set maintenance_work_mem = '3GB'`
@@ -79,7 +82,7 @@ export async function buildIndex(sql: Sql): Promise<void> {
   connection.release()
 }
 
-/** Rounds of two things in turn, so that both meet the same machine. */
+/** Measures two things in turn, round by round, so that both run under the same conditions. */
 export async function inTurn(rounds: number, ours: () => Promise<Burst>, peers: () => Promise<Burst>) {
   const pairs: [Burst, Burst][] = []
   for (let round = 0; round < rounds; round++) pairs.push([await ours(), await peers()])
