@@ -1,7 +1,7 @@
 import type { attacks } from './attacks/index.ts'
 import type { Goal } from './run-attacks.ts'
 
-/** What `pnpm torture --campaign` does: of the processes that are killed, more than 3,000 in all. */
+/** What `pnpm torture --campaign` does: more than 3,000 processes are killed in all. */
 export const goals: Readonly<Record<keyof typeof attacks, Goal>> = {
   kills: { count: 'kills', total: 1600 },
   'protocol-kills': { count: 'kills', total: 500, size: 50 },

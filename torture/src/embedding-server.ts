@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { fakeEmbedder } from '@recall/embeddings'
 
-/** What the model behind the service is, and does when nothing is wrong with it. */
+/** The model behind the service, which answers when nothing is wrong with it. */
 export const honest = fakeEmbedder()
 
 const json = { 'Content-Type': 'application/json' }
@@ -11,7 +11,7 @@ const answer = (response: ServerResponse, vectors: unknown[]): void => {
   response.writeHead(200, json).end(JSON.stringify({ data }))
 }
 
-/** What a service may do instead of its work. Each can be told from an answer. */
+/** What a service may do instead of its work. Each is distinguishable from a valid answer. */
 export const embeddingFaults = {
   'never answers': () => {},
   'answers 500': (response) => response.writeHead(500).end('out of memory'),
@@ -39,9 +39,9 @@ export type EmbeddingFault = keyof typeof embeddingFaults
 /** An embedding service on loopback that answers as servers do, without a model. */
 export async function startEmbeddingServer(): Promise<{
   url: string
-  /** What names it to the command. */
+  /** The environment variables that name it to the command. */
   env: Record<string, string>
-  /** What it does from now on; `null` for its work. */
+  /** Sets its behaviour from now on; `null` makes it work. */
   behave(fault: EmbeddingFault | null): void
   close(): Promise<void>
 }> {
@@ -55,7 +55,7 @@ export async function startEmbeddingServer(): Promise<{
       if (fault) embeddingFaults[fault](response, vectors)
       else answer(response, vectors)
     })
-    // Whoever asked may be killed meanwhile.
+    // The caller may be killed meanwhile.
     request.on('error', () => {})
     response.on('error', () => {})
   }).listen(0, '127.0.0.1')

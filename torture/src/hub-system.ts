@@ -16,7 +16,7 @@ import { openServerDatabase } from '../../packages/store-postgres/test/support/s
 import { honest, startEmbeddingServer } from './embedding-server.ts'
 import { hubProgram } from './programs.ts'
 
-/** So many times faster than ours the hub's clock runs: an hour of it, with what expires in it, is over sooner. */
+/** How many times faster than real time the hub's clock runs: an hour of it, including expiries, passes sooner. */
 export const speed = 4
 
 /** A memory that the hub keeps. */
@@ -26,7 +26,7 @@ export interface Row {
   vector: number[] | null
 }
 
-/** A hub with a Postgres, a Redis and an embedding service, of which each can fail in every way it knows. */
+/** A hub with a Postgres, a Redis and an embedding service, each of which can fail in every known way. */
 export async function startHubSystem(folder: string) {
   const server = canStartPostgres ? null : await openServerDatabase()
   const own = server ? null : await startPostgres(folder)
@@ -65,7 +65,7 @@ export async function startHubSystem(folder: string) {
       hub = await start()
       return ended
     },
-    /** Where no Postgres can be started as root, its connections are cut instead. */
+    /** If no Postgres can be started as root, its connections are cut instead. */
     async killPostgres(): Promise<void> {
       if (own) await own.kill()
       else postgres.cut()
@@ -81,7 +81,7 @@ export async function startHubSystem(folder: string) {
     async startRedis(): Promise<void> {
       redisProcess = await startRedis(redisPort)
     },
-    /** What the database holds, past the hub. */
+    /** The rows in the database, read without the hub. */
     async rows(): Promise<Row[]> {
       const { database, close } = await openPostgres({
         url: postgresUrl,
@@ -109,7 +109,9 @@ export async function startHubSystem(folder: string) {
 
 export type HubSystem = Awaited<ReturnType<typeof startHubSystem>>
 
-/** A module that makes the clock of a process run faster from an instant on, the same one after each restart. */
+/**
+ * A module that makes the clock of a process run faster from an instant on; the instant stays the same after a restart.
+ */
 const fastClock = (from: number): string =>
   `data:text/javascript,${encodeURIComponent(
     `const now = Date.now; Date.now = () => Math.floor(${from} + (now() - ${from}) * ${speed})`,

@@ -2,19 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { HubSystem } from './hub-system.ts'
 
 const together = 6
-/** Between the writes of one agent, in milliseconds: what is measured is faults, not load. */
+/** Pause between the writes of one agent, in milliseconds: this measures faults, not load. */
 const pauseMs = 20
 
-/** Longest that anything is waited for, in milliseconds; far more than any fault takes to end. */
+/** Longest wait for anything, in milliseconds; far more than any fault takes to end. */
 const mostWaitMs = 120_000
 
-/** A text that no other write has, far enough from them to be no duplicate. */
+/** A text that no other write has, different enough from the others not to be a duplicate. */
 const lesson = (n: number): string =>
   `Lesson ${n}: the service ${n * 7919} failed under load until its settings were raised, number ${n * 104_729}.`
 
 /**
- * Agents that write to a hub all the time, each lesson under a key of its own, and again when they were not told
- * that it was kept. What they were told is the log that the database is compared with.
+ * Agents that write to a hub all the time, each lesson under a key of its own, and again if they were not told that it
+ * was kept. The log of what they were told is compared with the database.
  */
 export async function startWriters(system: Pick<HubSystem, 'url'>) {
   const acknowledged = new Map<number, string>()
@@ -24,7 +24,7 @@ export async function startWriters(system: Pick<HubSystem, 'url'>) {
   let key: string | undefined
   let isOver = false
 
-  /** An answer that is none counts as status 0. */
+  /** A failed request counts as status 0. */
   const send = async (path: string, body?: unknown, idempotency?: string) => {
     try {
       const answer = await fetch(`${system.url}/api/v1${path}`, {
@@ -52,7 +52,7 @@ export async function startWriters(system: Pick<HubSystem, 'url'>) {
     )
     if (status === 201) acknowledged.set(n, json.id as string)
     else doubtful.add(n)
-    // 409: a hub that died was at it, and it may be tried again when that must be over.
+    // 409: a hub that died was processing it; it may be retried once that must be over.
     if (![0, 201, 409, 503, 504].includes(status)) wrong.push(`write ${n} was answered ${status}`)
     return status
   }
@@ -75,9 +75,9 @@ export async function startWriters(system: Pick<HubSystem, 'url'>) {
     acknowledged,
     lesson,
     send,
-    /** One write more than those that are under way. */
+    /** One more write than those in progress. */
     write: (): Promise<number> => save(next++),
-    /** Waits until some more were acknowledged. */
+    /** Waits until this many more writes were acknowledged. */
     async writeUntil(more: number): Promise<void> {
       const wanted = acknowledged.size + more
       const deadline = performance.now() + mostWaitMs
@@ -87,7 +87,7 @@ export async function startWriters(system: Pick<HubSystem, 'url'>) {
       }
     },
     stop,
-    /** Stops, and tries again what nobody was told of, until everybody is. */
+    /** Stops, and retries unanswered writes until each has an answer. */
     async finish(): Promise<string[]> {
       await stop()
       const deadline = performance.now() + mostWaitMs

@@ -11,7 +11,7 @@ const connections = 'select count(*)::int as count from pg_stat_activity where d
 /** Longest that a request may take here, in milliseconds. */
 const patienceMs = 20_000
 
-/** A hub that nothing happens to, on a Postgres where there is one. */
+/** An undisturbed hub, on Postgres if there is one. */
 export async function openPlainHub(folder: string) {
   const server = serverUrl ? await openServerDatabase() : null
   const config = join(folder, 'hub.json')
@@ -25,7 +25,7 @@ export async function openPlainHub(folder: string) {
     hubProgram(),
   )
 
-  /** An answer that is none has status 0. */
+  /** A failed request has status 0. */
   const call = async (
     key: string | undefined,
     method: string,
@@ -60,13 +60,13 @@ export async function openPlainHub(folder: string) {
       const { text } = await call(undefined, 'POST', '/api/v1/agents/register', { name })
       return (JSON.parse(text) as { api_key: string }).api_key
     },
-    /** Connections of the hub to its database; of an embedded one there are none. */
+    /** Connections of the hub to its database; none for an embedded one. */
     async connections(): Promise<number> {
       if (!server) return 0
       const [row] = (await server.database.execute(connections)) as unknown as { count: number }[]
       return row?.count ?? 0
     },
-    /** What it holds when the connections of its callers were closed. */
+    /** What the process holds after the connections of its callers were closed. */
     async untilIdle(): Promise<Held> {
       const before = heldBy(hub.pid).files
       const deadline = Date.now() + 15_000

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-// Of Linux: where there is no /proc, nothing can be told of a process.
+// Linux only: without /proc nothing can be found out about a process.
 
 /** What a process holds. */
 export interface Held {
@@ -25,7 +25,7 @@ const processesWith = (argument: string): number =>
     }
   }).length
 
-/** Waits until none runs any more; what hooks leave to processes of their own ends by itself. */
+/** Waits until none is running; detached processes that hooks start end by themselves. */
 export async function untilNoneRuns(argument: string): Promise<number> {
   const deadline = Date.now() + 30_000
   while (processesWith(argument) > 0 && Date.now() < deadline)

@@ -9,7 +9,7 @@ let isBuilt = false
 let recall: Promise<string> | undefined
 
 /**
- * From now on the programs that `pnpm build` made are attacked, as their users get them. Without this, the sources.
+ * From now on the programs that `pnpm build` made are attacked, as their users get them. By default the sources are.
  *
  * @throws Error when they were not built
  */
@@ -20,13 +20,13 @@ export function useBuiltPrograms(): void {
   isBuilt = true
 }
 
-/** What follows `node` to run the command. */
+/** The arguments of `node` that run the command. */
 export async function recallProgram(): Promise<string[]> {
   if (isBuilt) return [built.recall]
   recall ??= bundleScript(pathOf('apps/cli/src/main.ts'))
   return [await recall]
 }
 
-/** What follows `node` to run the hub. */
+/** The arguments of `node` that run the hub. */
 export const hubProgram = (): string[] =>
   isBuilt ? [built.hub] : ['--import', 'tsx', '-C', '@recall/source', pathOf('apps/hub/src/main.ts')]

@@ -15,7 +15,7 @@ export interface RecallProcess {
 }
 
 /**
- * Starts `recall` as a process of its own, with nothing of this one's environment.
+ * Starts `recall` as a separate process, without this one's environment.
  *
  * @param options preload: a script that is loaded before it
  */

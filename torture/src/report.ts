@@ -19,7 +19,7 @@ export const describe = (counts: Readonly<Record<string, number>>): string =>
     .map(([what, count]) => `${count.toLocaleString('en')} ${what}`)
     .join(', ')
 
-/** What runs of different attacks on one commit did together. */
+/** Combines runs of different attacks on one commit. */
 export function mergeProgress(parts: readonly Progress[]): Progress {
   const [first] = parts
   if (!first || parts.some(({ commit, seed }) => commit !== first.commit || seed !== first.seed))
@@ -42,7 +42,7 @@ function totalKills({ attacks }: Progress): string[] {
   return total > 0 ? [`Processes killed with SIGKILL, in all: ${total.toLocaleString('en')}.`] : []
 }
 
-/** How far the attacks got whose totals a campaign has not reached. */
+/** The progress of attacks that have not reached a campaign's total. */
 function unreached({ attacks }: Progress, goals: Readonly<Record<string, Goal>>): string[] {
   const lines = Object.entries(goals).flatMap(([name, { count, total }]) => {
     const done = attacks[name]?.counts[count] ?? 0
@@ -53,7 +53,7 @@ function unreached({ attacks }: Progress, goals: Readonly<Record<string, Goal>>)
   return lines.length > 0 ? [`Totals that were not reached:\n\n${lines.join('\n')}`] : []
 }
 
-/** Where it was tried, what was tried and what came of it, in the form of the other results. */
+/** Where it was tried, what was tried and the outcome, in the form of the other results. */
 export function reportOf(
   progress: Progress,
   attacks: Attacks,

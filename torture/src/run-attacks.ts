@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Attack, Round } from './attack.ts'
 
-/** What was done so far; kept between runs, so that a night goes on where an hour ended. */
+/** What was done so far; kept between runs, so that a night's run continues where an hour's ended. */
 export interface Progress {
   seed: number
   /** What was attacked. */
   commit?: string
   attacks: Record<string, Done>
-  /** What broke, each in the smallest round that was seen to fail. */
+  /** What broke, each with the smallest round known to fail. */
   failures?: Failure[]
 }
 
@@ -21,18 +21,18 @@ export interface Done {
   measured?: string
 }
 
-/** How much of an attack a campaign wants. */
+/** How much of an attack a campaign requires. */
 export interface Goal {
-  /** The count that says how much was done. */
+  /** The name of the count that measures it. */
   count: string
   total: number
-  /** Of a round, instead of the attack's own. */
+  /** Size of a round, instead of the attack's own. */
   size?: number
 }
 
 export interface Failure {
   attack: string
-  /** The smallest round that was seen to fail. */
+  /** The smallest round known to fail. */
   seed: number
   size: number
   violations: string[]
@@ -41,14 +41,14 @@ export interface Failure {
 export interface RunOptions {
   attacks: Readonly<Record<string, Attack>>
   progress: Progress
-  /** Seconds that may pass; the round that is under way is finished. */
+  /** Seconds that may pass; the current round is finished. */
   seconds: number
-  /** How much of each attack is wanted; without them, as much as the time allows. */
+  /** How much of each attack is required; without goals, as much as the time allows. */
   goals?: Readonly<Record<string, Goal>>
   /** Instead of each attack's own. */
   size?: number
   now: () => number
-  /** Called after each round, with what there is to keep. */
+  /** Called after each round, with the progress to keep. */
   onRound: (attack: string, round: Round, progress: Progress) => void
 }
 

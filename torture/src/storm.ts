@@ -3,21 +3,24 @@ import { join } from 'node:path'
 import { bundleScript, startChild } from '../../packages/store-file/test/support/child-process.ts'
 
 export interface StormOptions<Report> {
-  /** Path of the script; it says `process.send('…')` at each step and writes reports, a JSON line each, to 4. */
+  /**
+   * Path of the script; it calls `process.send('…')` at each step and writes reports, a JSON line each, to descriptor
+   * 4.
+   */
   script: string
-  /** What the child is started with, after its name and seed. */
+  /** The child's arguments, after its name and seed. */
   args: readonly string[]
   kills: number
   random: () => number
-  /** A folder for the log that nobody but the parent reads. */
+  /** A folder for the log, which only the parent reads. */
   folder: string
   /** Children that are alive at the same time. */
   together: number
-  /** Looks at what is left after a kill. */
+  /** Checks what is left after a kill. */
   check(reports: readonly Report[], isLast: boolean): Promise<string[]>
 }
 
-/** Starts children and kills them at random moments; what they reported before is the log to check against. */
+/** Starts children and kills them at random moments; what they reported before that is the log to check against. */
 export async function killAgainAndAgain<Report>(
   options: StormOptions<Report>,
 ): Promise<{ kills: number; reports: Report[]; violations: string[] }> {
@@ -35,7 +38,7 @@ export async function killAgainAndAgain<Report>(
       )
       await Promise.all(
         children.map(async (child) => {
-          // Some steps, however slow the machine is, and then at any moment of the next ones.
+          // Waits for some steps, however slow the machine is, and then kills at any moment of the next ones.
           for (let left = Math.floor(random() * 10); left >= 0; left--) await child.message()
           await new Promise((resolve) => setTimeout(resolve, random() * 20))
           child.process.kill('SIGKILL')

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** What a server says to some bytes, and how long it takes until it closes the connection. */
+/** A server's answer to some bytes, and how long it takes until it closes the connection. */
 export interface Answer {
   /** All of it, byte by byte as characters. */
   answer: string
@@ -10,7 +10,7 @@ export interface Answer {
 /**
  * Opens a connection, sends bytes and waits until the server closes it. A reset is an answer too.
  *
- * @param options more: do not end, so that the server waits for more; drip: and send it this every second
+ * @param options more: does not end, so that the server waits for more; drip: also sends this every second
  */
 export const talk = (
   url: string,
@@ -39,8 +39,8 @@ export const talk = (
 export const head = (method: string, path: string, ...lines: string[]): string =>
   [`${method} ${path} HTTP/1.1`, 'Host: localhost', 'Connection: close', ...lines, '', ''].join('\r\n')
 
-/** 0 where there is no answer. */
+/** The status of an answer; 0 if there is none. */
 export const statusOf = (answer: string): number => Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0)
 
-/** Whether a status blames the server; 503 says that it is busy, and that it knows. */
+/** Whether a status blames the server; 503 does not, as the server says itself that it is busy. */
 export const isFault = (status: number): boolean => status >= 500 && status !== 503

@@ -4,16 +4,18 @@ import { openPlainHub, type PlainHub } from '../plain-hub.ts'
 import { heldBy, megabytes } from '../processes.ts'
 import { head, isFault, statusOf, talk } from '../talk.ts'
 
-/** Callers who send a byte a second while the others are asked. */
+/** Callers that send a byte a second while the others make requests. */
 const slowCallers = 40
-/** Longest that a slow one is listened to: half a minute for a request, and how often the server looks. */
+/**
+ * How long a slow caller may be listened to: half a minute for a request, and the interval at which the server checks.
+ */
 const longestSlowMs = 40_000
 const longestAnswerMs = 5000
 const tenMegabytes = 10 * 1024 * 1024
-/** What may lie around uncollected, in bytes, however much was sent. */
+/** How much memory may stay uncollected, in bytes, however much was sent. */
 const mostGrowth = 250 * 1024 * 1024
 
-/** What a caller does who wants a hub to stop, grow or lie. */
+/** What a caller does that wants a hub to stop, grow or lie. */
 export const clients: Attack = {
   what: 'slow callers, 10 MB and deep bodies, header injection and tricks with Unicode: refused or kept exactly, slow ones are cut, the others are answered meanwhile, memory stays',
   size: 200,
@@ -92,7 +94,7 @@ const tries: {
     const text = open.repeat(depth)
     const { status } = await hub.call(key, 'POST', path, text)
     const closed = await hub.call(key, 'POST', path, `${text}1${closing(open).repeat(depth)}`)
-    // A search takes no notice of members that it does not know, however deep they are.
+    // A search ignores members that it does not know, however deep they are.
     const isFine = (each: number): boolean => (each >= 400 && each < 500) || (each === 200 && path.endsWith('/find'))
     return [status, closed.status].flatMap((each) => (isFine(each) ? [] : [`answered ${each}`]))
   },
@@ -127,7 +129,7 @@ const closing = (open: string): string => [...open].reverse().join('').replace(/
 const start = (path: string, key: string, line: string): string =>
   head('POST', path, `Authorization: Bearer ${key}`, 'Content-Type: application/json', line)
 
-/** Sends something now and then and never finishes. @returns milliseconds until it was cut */
+/** Sends something now and then and never finishes. @returns milliseconds until the connection was closed */
 async function callSlowly(hub: PlainHub, key: string, i: number): Promise<number> {
   const beginnings = ['GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Slow: ', 'POST /api/v1/memory HTTP/1.1\r\n', `${start('/api/v1/memory', key, 'Content-Length: 5000')}{"content": "`] // biome-ignore format: a list
   const beginning = beginnings[i % beginnings.length] as string
@@ -135,7 +137,7 @@ async function callSlowly(hub: PlainHub, key: string, i: number): Promise<number
   return tookMs
 }
 
-/** Somebody who means no harm is answered, and soon. */
+/** A caller that means no harm is answered, and soon. */
 async function isWell(hub: PlainHub, key: string): Promise<string[]> {
   const started = performance.now()
   const { status } = await hub.call(key, 'GET', '/api/v1/agents/me')

@@ -22,7 +22,7 @@ export const damage: Attack = {
     for (let i = 0; i < size; i++) {
       const root = join(folder, `damaged-${i}`)
       cpSync(whole, root, { recursive: true, preserveTimestamps: true })
-      // Seals the copy, which has other times and inodes than the original.
+      // Seals the copy, whose times and inodes differ from the original's.
       await (await openFileMemory({ root })).close()
       const files = filesBelow(root).filter((path) => statSync(join(root, path)).size > 0)
       const path = files[Math.floor(random() * files.length)] as string
@@ -49,7 +49,7 @@ async function fill(root: string): Promise<void> {
   await memory.close()
 }
 
-/** What is other than before in memories whose own file was left alone. */
+/** The differences in memories whose own file was left alone. */
 async function differences(memory: MemoryManager, damaged: string): Promise<string[]> {
   const found: string[] = []
   for (let i = 0; i < notes; i++) {

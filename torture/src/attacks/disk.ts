@@ -5,7 +5,7 @@ import { bundleScript } from '../../../packages/store-file/test/support/child-pr
 import { seededRandom } from '../../../packages/store-file/test/support/random.ts'
 import type { Attack } from '../attack.ts'
 
-/** A disk of its own that fills up, or is mounted read-only, where the system lets one be mounted. */
+/** A separate disk that fills up, or is mounted read-only, if the system lets one be mounted. */
 export const disk: Attack = {
   what: 'the disk is full or read-only: old memories are whole and found, writes say why they fail and go on when there is room',
   size: 6,

@@ -38,11 +38,11 @@ async function findViolations(
   reports: readonly Report[],
 ): Promise<string[]> {
   const echoes = openEchoes({ root })
-  // Whoever comes next finishes what was begun, and a person's look sweeps up.
+  // The next process finishes what was begun, and a person's check sweeps up.
   const known = (await echoes.read('reviewer')).echoes.map(({ entry }) => entry.title)
   const findings = await echoes.examine({ fix: true })
   const violations = findings.flatMap(({ ok, message, fixed }) =>
-    // A memory that grew since it was last pruned is nothing wrong.
+    // It is no fault if a memory grew since it was last pruned.
     ok || fixed || message.includes('lines') ? [] : [`doctor: ${message}`],
   )
   const folder = join(root, 'reviewer')

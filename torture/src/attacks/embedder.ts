@@ -9,7 +9,7 @@ import type { Attack } from '../attack.ts'
 const words = ['harbour', 'lighthouse', 'ferry', 'storm', 'anchor', 'sail', 'island', 'tide']
 const keys = 40
 
-/** What an embedder does instead of its work, with the vectors that it should have given. */
+/** What an embedder does instead of its work, given the vectors that it should have returned. */
 const faults: Record<string, (vectors: Float32Array[]) => unknown> = {
   throws: () => {
     throw new Error('the model has crashed')
@@ -37,9 +37,9 @@ const faults: Record<string, (vectors: Float32Array[]) => unknown> = {
   'gives lists a thousand times as long': (vectors) => vectors.map((vector) => [...vector].map((x) => x * 1000)),
 } // biome-ignore format: a table
 
-/** A model that lies, crashes or dawdles, with files behind it that must not suffer from that. */
+/** A model that lies, crashes or dawdles, for a memory in files that must not suffer from that. */
 export const embedder: Attack = {
-  what: 'the embedder is slow, crashes or lies: nothing is lost, searches answer or say why not, no vector is kept that is none',
+  what: 'the embedder is slow, crashes or lies: nothing is lost, searches answer or say why not, no invalid vector is kept',
   size: 60,
   async round({ seed, size, folder }) {
     const random = seededRandom(seed)
@@ -85,7 +85,7 @@ async function openAt(root: string, model: Embedder): Promise<{ memory: MemoryMa
   return { memory: createMemoryManager({ stores: store, embedder: model }), store }
 }
 
-/** A search answers with what is there, or says clearly why it does not. */
+/** A search returns what is there, or says clearly why it does not. */
 async function search(memory: MemoryManager, [key, value]: [string, string]): Promise<string[]> {
   try {
     const found = await memory.search('long-term', { text: value }, { limit: 100, touch: false })
@@ -96,7 +96,7 @@ async function search(memory: MemoryManager, [key, value]: [string, string]): Pr
       ),
     ]
   } catch (error) {
-    if (!isMemoryError(error)) return [`an error that is none of ours: ${(error as Error).stack}`]
+    if (!isMemoryError(error)) return [`an error that is not one of ours: ${(error as Error).stack}`]
     return error.message.length > 10 ? [] : [`it fails and says only '${error.message}'`]
   }
 }
@@ -117,7 +117,7 @@ async function lookAt(
   return violations
 }
 
-/** A model that never lied gives the same answers: no vector of a lie is left. */
+/** A model that never lied gives the same answers: no vector from a lie is left. */
 async function compareWithHonest(
   root: string,
   copy: string,

@@ -8,7 +8,7 @@ const events = ['session-start', 'prompt', 'stop', 'session-end']
 const sessions = 5
 /** Hosts that work in the same memory. */
 const hosts = 2
-/** What a hook may use more at the end than at the beginning: its memory has grown by some sessions since. */
+/** The factor by which the use of a hook may grow: by the end its memory has some more sessions. */
 const mostGrowth = 1.3
 
 /** Hooks as hosts run them, one process for each event, on sessions that go on. */
@@ -64,7 +64,7 @@ export const hooks: Attack = {
   },
 }
 
-/** Lets each process write down what it holds when it ends. */
+/** Makes each process record, when it ends, what it holds. */
 function observer(folder: string): { preload: string; read(): Held[] } {
   const [preload, log] = [join(folder, 'observer.cjs'), join(folder, 'held.jsonl')]
   appendFileSync(log, '')

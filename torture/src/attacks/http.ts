@@ -3,10 +3,10 @@ import type { Attack } from '../attack.ts'
 import { openPlainHub } from '../plain-hub.ts'
 import { isFault, statusOf, talk } from '../talk.ts'
 
-/** A word of a memory that nobody but its owner may ever be shown. */
+/** A word of a memory that nobody but its owner may ever see. */
 export const secret = 'quokkaquartz'
 
-/** Requests that nearly are right, and bytes that hardly are requests. */
+/** Requests that are nearly valid, and bytes that are hardly requests. */
 export const http: Attack = {
   what: 'hostile HTTP, as JSON nearly fit for each route and as raw bytes: never a 5xx but 503, never a crash, nothing of another agent',
   size: 400,
@@ -30,7 +30,7 @@ export const http: Attack = {
         const { status, text } = await hub.call(probe, method, at, body)
         const what = `${method} ${at} ${JSON.stringify(body)?.slice(0, 200)}`
         if (status === 0 || isFault(status)) violations.push(`${what}: ${status} ${text.slice(0, 200)}`)
-        if (text.includes(secret)) violations.push(`${what}: tells of another agent`)
+        if (text.includes(secret)) violations.push(`${what}: reveals another agent's memory`)
       }
       for (const bytes of fc.sample(rawRequest, options)) {
         counts['raw requests']++
@@ -95,7 +95,7 @@ const anything = fc.oneof(
   fc.string({ unit: 'binary' }),
 )
 
-/** A value that a schema describes, with something else here and there. */
+/** A value that fits a schema, with something else here and there. */
 function fitting(schema: Schema | undefined, depth = 0): fc.Arbitrary<unknown> {
   const fits = (): fc.Arbitrary<unknown> => {
     if (!schema || depth > 4) return anything

@@ -6,10 +6,10 @@ import { type EmbeddingFault, embeddingFaults, honest } from '../embedding-serve
 import { type HubSystem, type Row, speed, startHubSystem } from '../hub-system.ts'
 import { startWriters, type Writers } from '../hub-writers.ts'
 
-/** Longest that a request may take while something is broken, in milliseconds: a machine that is shared included. */
+/** Longest that a request may take while something is broken, in milliseconds, allowing for a shared machine. */
 const longestAnswerMs = 20_000
 
-/** One hub with all that it depends on, of which something fails while agents write. */
+/** One hub with everything it depends on, parts of which fail while agents write. */
 export const hub: Attack = {
   what: 'the hub is killed or ends; Postgres crashes, Redis is killed, both hang; the embedder is slow, fails or lies: no acknowledged write is lost or doubled, none is acknowledged for nothing, all is well again without a restart',
   size: 24,
@@ -63,7 +63,7 @@ const faults = {
     const fault = names[Math.floor(storm.random() * names.length)] as EmbeddingFault
     storm.system.embedding.behave(fault)
     await refuses({ ...storm, wrong: (what) => storm.wrong(`it ${fault}, and ${what}`) })
-    // What needs no vector goes on.
+    // Requests that need no vector still work.
     await answers(storm, '/agents/me', 200)
     storm.system.embedding.behave(null)
   },
@@ -91,7 +91,7 @@ const faults = {
 /** Each kind in its turn, so that a short round has several. */
 const order: readonly (keyof typeof faults)[] = ['hub kills', 'Postgres crashes', 'hub kills', 'embedder faults', 'Redis hangs', 'hub kills', 'Postgres hangs', 'embedder faults', 'hub ends', 'Redis kills'] // biome-ignore format: a list
 
-/** A write is neither acknowledged nor kept waiting, while what it needs is away. */
+/** While something that a write needs is away, the write is neither acknowledged nor kept waiting. */
 async function refuses({ writers, wrong }: Storm): Promise<void> {
   const started = performance.now()
   const status = await writers.write()
@@ -100,7 +100,7 @@ async function refuses({ writers, wrong }: Storm): Promise<void> {
   if (took > longestAnswerMs) wrong(`an answer took ${Math.round(took)} ms`)
 }
 
-/** Writes are acknowledged, while what they can do without is away. */
+/** Writes are acknowledged while something that they can do without is away. */
 async function goesOn({ writers, wrong }: Storm): Promise<void> {
   const started = performance.now()
   await writers.writeUntil(10)
@@ -113,7 +113,7 @@ async function answers({ writers, wrong }: Storm, path: string, wanted: number):
   if (status !== wanted) wrong(`${path} was answered ${status}`)
 }
 
-/** All is well again by itself. */
+/** Everything recovers by itself. */
 async function recovers({ system, writers }: Storm): Promise<void> {
   await until(
     () => fetch(`${system.url}/readyz`),
@@ -122,7 +122,7 @@ async function recovers({ system, writers }: Storm): Promise<void> {
   await writers.writeUntil(1)
 }
 
-/** The rows against the log, and their vectors against a model that never lied. */
+/** Compares the rows with the log, and their vectors with those of a model that never lied. */
 async function compare({ acknowledged, lesson }: Writers, rows: readonly Row[]): Promise<string[]> {
   const ids = new Map(rows.map(({ id, content }) => [content, id]))
   const lost = [...acknowledged].filter(([n, id]) => ids.get(lesson(n)) !== id)
@@ -134,13 +134,13 @@ async function compare({ acknowledged, lesson }: Writers, rows: readonly Row[]):
   return [
     ...lost.map(([n]) => `write ${n} was acknowledged and is lost`),
     ...(ids.size < rows.length ? [`${rows.length - ids.size} memories are there twice`] : []),
-    ...(unknown > 0 ? [`${unknown} memories are there that nobody was told of`] : []),
+    ...(unknown > 0 ? [`${unknown} memories exist that no writer was told about`] : []),
     ...vectors.flatMap((vector, i) =>
       isVector(rows[i]?.vector, vector) ? [] : [`the vector of ${rows[i]?.id} is a lie`],
     ),
   ]
 }
 
-/** Stored in half precision. */
+/** The stored vector has half precision. */
 const isVector = (stored: number[] | null | undefined, wanted: Float32Array): boolean =>
   stored?.length === wanted.length && stored.every((x, i) => Math.abs(x - (wanted[i] as number)) < 0.01)

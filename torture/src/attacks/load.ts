@@ -5,16 +5,16 @@ import { openPlainHub, type PlainHub } from '../plain-hub.ts'
 import { heldBy, median, megabytes } from '../processes.ts'
 
 const clients = 8
-/** Between the requests of a client, in milliseconds. */
+/** Pause between the requests of a client, in milliseconds. */
 const pauseMs = 5
 const texts = 200
 /** Requests of each client until a hub is warm. */
 const warmAfter = 20
-/** Connections that a hub opens to its database, when it needs them. */
+/** Connections that a hub opens to its database on demand. */
 const pool = 10
-/** Those of whoever looks. */
+/** Connections of the observer. */
 const ownConnections = 2
-/** What a heap that was not collected a moment ago may hold more than before. */
+/** The factor by which a heap that has not just been collected may grow. */
 const mostGrowth = 1.5
 const sampleMs = 250
 
@@ -24,7 +24,7 @@ interface Sample {
   connections: number
 }
 
-/** A hub that is asked all the time, for `size` seconds after it has got warm. */
+/** A hub under constant requests, for `size` seconds after it has warmed up. */
 export const load: Attack = {
   what: 'a hub under load holds no more memory, files and connections at the end than when it was warm',
   size: 60,
@@ -81,7 +81,7 @@ const medians = (samples: readonly Sample[]): Sample => ({
   connections: median(samples.map(({ connections }) => connections)),
 })
 
-/** Reads, searches and writes; the texts are the same ones again and again, so that only a leak can grow. */
+/** Reads, searches and writes; the texts repeat, so that only a leak can grow. */
 function ask(hub: PlainHub, key: string, n: number): Promise<number> {
   const name = `note-${n % texts}`
   switch (n % 5) {

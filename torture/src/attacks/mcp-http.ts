@@ -5,10 +5,10 @@ import { isFault } from '../talk.ts'
 import { secret } from './http.ts'
 import { hostileLine } from './mcp.ts'
 
-/** Callers who use the same id for their requests at the same moment. */
+/** Callers that use the same id for their requests at the same moment. */
 const together = 20
 
-/** The hub's door for agents, as anybody can knock who has a key. */
+/** The hub's endpoint for agents, as anybody with a key can call it. */
 export const mcpHttp: Attack = {
   what: "hostile JSON-RPC to `/mcp` of a hub: no 5xx but 503, nothing of another agent, the next request is answered, and nobody gets another's answer",
   size: 200,
@@ -22,7 +22,7 @@ export const mcpHttp: Attack = {
         const { status, text } = await hub.call(probe, method, '/mcp', body, headers)
         const what = `${method} ${body.slice(0, 200)} ${JSON.stringify(headers)}`
         if (status === 0 || isFault(status)) violations.push(`${what}: ${status} ${text.slice(0, 200)}`)
-        if (text.includes(secret)) violations.push(`${what}: tells of another agent`)
+        if (text.includes(secret)) violations.push(`${what}: reveals another agent's memory`)
       }
       violations.push(...(await mixUp(hub)))
       const { text } = await callTool(hub, victim, 'memory_search', { query: secret })
@@ -59,7 +59,7 @@ const callTool = (hub: PlainHub, key: string, name: string, args: Record<string,
 
 const remember = (hub: PlainHub, key: string, text: string) => callTool(hub, key, 'memory_remember', { text })
 
-/** Agents who all call with the same id get what is theirs. */
+/** Agents that all call with the same id each get their own answer. */
 async function mixUp(hub: PlainHub): Promise<string[]> {
   const agents = await Promise.all(
     Array.from({ length: together }, async (_, i) => {
@@ -75,6 +75,6 @@ async function mixUp(hub: PlainHub): Promise<string[]> {
     const named = new Set(text.match(/agent\d+x/g))
     return named.size === 1 && named.has(agents[i]?.own as string)
       ? []
-      : [`agent ${i} was told of ${[...named].join(', ') || `nothing: ${text.slice(0, 200)}`}`]
+      : [`agent ${i} was told about ${[...named].join(', ') || `nothing: ${text.slice(0, 200)}`}`]
   })
 }

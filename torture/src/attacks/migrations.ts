@@ -23,12 +23,12 @@ import { lookAtRoot, lookForNotes } from '../look-at-root.ts'
 
 const childOf = (name: string): Promise<string> =>
   bundleScript(fileURLToPath(new URL(`../children/${name}`, import.meta.url)))
-/** Besides one of each kind: enough that building an index takes a while. */
+/** Notes besides one of each kind: enough that building an index takes a while. */
 const notes = 80
 
 /** Processes that are the first to open what another version wrote. */
 export const migrations: Attack = {
-  what: 'files with an index of another version or a damaged one, and databases that lack steps are opened by processes that are killed: all that was written is there, and whoever comes next finishes the migration',
+  what: 'files with an index of another version or a damaged one, and databases that lack steps are opened by processes that are killed: everything written is there, and the next process finishes the migration',
   size: 20,
   async round({ seed, size, folder }) {
     const random = seededRandom(seed)
@@ -47,7 +47,7 @@ export const migrations: Attack = {
   },
 }
 
-/** What an index is like that has to be built anew. */
+/** Makes an index that has to be rebuilt; returns what is wrong with it. */
 const unfit: ((root: string, random: () => number) => Promise<string>)[] = [
   (root) => ofVersion(root, schemaVersion - 1),
   (root) => ofVersion(root, schemaVersion + 1),
@@ -66,7 +66,7 @@ async function killFileMigration(script: string, root: string, random: () => num
   for (let i = 0; i < notes; i++)
     writeFileSync(join(folder, `old-${i}.md`), `The harbour number${i} is old.\n`)
   const what = await unfit[Math.floor(random() * unfit.length)]?.(root, random)
-  // Two of them at the same time, as an editor and a terminal may be.
+  // Two of them at the same time, like an editor and a terminal.
   const children = ['a', 'b'].slice(0, random() < 0.3 ? 2 : 1).map((each) => startChild(script, [root, each]))
   const ended: unknown[] = []
   await Promise.all(
@@ -101,7 +101,7 @@ const lookAtFiles = (root: string): Promise<string[]> =>
     ]
   })
 
-/** What the databases hold whose making is interrupted: steps that were made, each by a process of its own. */
+/** The starting states of databases whose creation is interrupted: steps that were made, each by a separate process. */
 const beginnings = [
   { what: 'an empty database', made: 0 },
   { what: 'a database without tables', made: 1 },
@@ -110,13 +110,13 @@ const beginnings = [
 /** Steps that a later version is imagined to add. */
 const later = 3
 
-/** Processes of a later version that make what one database after another lacks, killed in the middle of it. */
+/** Processes of a later version make the missing steps of one database after another, and are killed in the middle. */
 async function killPostgresMigrations(
   folder: string,
   kills: number,
   random: () => number,
 ): Promise<string[]> {
-  // The program looks for its migrations beside its own folder.
+  // The program looks for its migrations next to its own folder.
   const script = join(folder, 'program/child.mjs')
   cpSync(await childOf('migrate-postgres-child.ts'), script)
   const steps = inventSteps(later)
@@ -138,7 +138,7 @@ async function killPostgresMigrations(
   return violations
 }
 
-/** Makes the first steps, and writes a memory where there are tables for it: then it tells `true`. */
+/** Makes the first steps, and writes a memory if there are tables for it; returns whether it did. */
 async function begin(url: string, made: number): Promise<boolean> {
   const { database, close } = await openPostgres({ url, migrations: false, connections: 1 })
   const steps = inventSteps(0, made)

@@ -7,10 +7,10 @@ import { parsers, plantedSecrets, saysSecret } from '../parsers/parsers.ts'
 import { untilNoneRuns } from '../processes.ts'
 import { type Ended, runRecall } from '../recall-process.ts'
 
-/** Longest that a command may take on a machine that does other things too, in milliseconds. */
+/** Longest that a command may take on a busy machine, in milliseconds. */
 const longestMs = 20_000
 
-/** Transcripts and hook inputs that mean harm, given to the command as a host gives them. */
+/** Malicious transcripts and hook inputs, given to the command as a host gives them. */
 export const sessions: Attack = {
   what: 'hostile transcripts and hook inputs to `recall archive` and `recall hook`: no crash, nothing outside the memory is touched, no planted secret is on the disk',
   size: 40,
@@ -43,7 +43,7 @@ export const sessions: Attack = {
     }
     const inHome = readdirSync(home, { recursive: true, encoding: 'utf8' })
     if (inHome.length > 0) violations.push(`${inHome[0]} was made at home`)
-    // The compiled program, and nothing that was given to it.
+    // Only the compiled program, and nothing of the input.
     const kept = readdirSync(cache, { recursive: true, encoding: 'utf8' })
     const foreign = kept.find((name) => !/^recall(?:[/\\]code(?:[/\\].*)?)?$/.test(name))
     if (foreign !== undefined) violations.push(`${foreign} was made in the cache`)
@@ -93,19 +93,19 @@ const session = fc.record({
 const hookInput = (id: string, transcript: string, cwd: string, given: object): string =>
   JSON.stringify({ cwd, ...given, session_id: id, transcript_path: transcript })
 
-/** Refused is fine for a command; a hook never fails its host. */
+/** A command may refuse; a hook must never fail its host. */
 function complaints({ by, err, tookMs }: Ended, event: string): string[] {
   const allowed = event === 'archive' ? [0, 1, 2, 3] : [0]
   return [
     ...(allowed.includes(by as number) ? [] : [`ended with ${by}: ${err.slice(-300)}`]),
-    // A trace of calls is what nobody expected.
+    // A stack trace means an unexpected error.
     ...(/^ {4}at /m.test(err) ? [`fell over: ${err.slice(0, 500)}`] : []),
     ...(saysSecret(err) ? ['says a planted secret'] : []),
     ...(tookMs > longestMs ? [`took ${Math.round(tookMs)} ms`] : []),
   ]
 }
 
-/** Every file beside the memory, with what would change if somebody touched it. */
+/** Every file outside the memory, with what would change if somebody touched it. */
 function outside(work: string, root: string): Map<string, string> {
   const names = readdirSync(work, { encoding: 'utf8' }).filter((name) => join(work, name) !== root)
   return new Map(

@@ -13,7 +13,7 @@ const notes = 120
 const sessionsAtOnce = 6
 const layoutNames = ['entity', 'user'] as const
 
-/** The commands that rewrite much at once; each kill falls somewhere into one of them. */
+/** The commands that rewrite much at once; each kill hits one of them. */
 export const upkeep: Attack = {
   what: 'reindex, reindex --model, backup, restore and import are killed: all memories are there, a restore is whole or not at all',
   size: 20,
@@ -52,7 +52,7 @@ interface Place {
   layout: (typeof layoutNames)[number]
   env: Record<string, string>
   random: () => number
-  /** How long each command takes when nobody kills it, in milliseconds. */
+  /** How long each command takes without a kill, in milliseconds. */
   took: Map<string, number>
   imported: number
 }
@@ -62,10 +62,10 @@ interface Outcome {
   violations: string[]
 }
 
-/** Runs a command and kills it at a random moment; it may be done before. */
+/** Runs a command and kills it at a random moment; it may finish before. */
 async function killed(place: Place, name: string, argv: readonly string[]): Promise<Ended> {
   const started = await startRecall(argv, { cwd: place.folder, env: place.env })
-  // Loading the program takes its time, and nothing happens in it.
+  // Loading the program takes time, and nothing is changed during it.
   const usual = place.took.get(name) ?? 400
   const timer = setTimeout(started.kill, usual * (0.25 + 0.85 * place.random()))
   const ended = await started.ended
@@ -90,7 +90,7 @@ const commands: [name: string, attack: (place: Place) => Promise<Outcome>][] = [
   [
     'reindex --model',
     async (place) => {
-      // Half of the times there are no vectors yet.
+      // Half of the time there are no vectors yet.
       const vectors = join(place.root, layouts[place.layout].internal, 'vectors.i8')
       if (place.random() < 0.5) rmSync(vectors, { force: true })
       const ended = await killed(place, 'model', ['reindex', '--model', '--root', place.root])
@@ -118,7 +118,7 @@ async function attackRestore(place: Place): Promise<Outcome> {
   const file = join(place.folder, 'whole.tar.gz')
   const violations = await completes(place, ['backup', file, '--root', place.root])
   const target = join(place.folder, 'restored')
-  // A root that the person keeps other things in, or none yet.
+  // The root may not exist yet, or hold other things of the person.
   const isUsed = place.random() < 0.5
   if (isUsed) {
     mkdirSync(target)
@@ -172,7 +172,7 @@ async function fill(root: string, layout: Place['layout']): Promise<void> {
   await memory.close()
 }
 
-/** What a person who comes next finds. */
+/** What the next person finds. */
 const lookAt = ({ root, layout, imported }: Place): Promise<string[]> =>
   lookAtRoot({ root, layout }, async (memory) => {
     const violations = await lookForNotes(memory, 'lorem', notes)
@@ -191,7 +191,7 @@ const lookAt = ({ root, layout, imported }: Place): Promise<string[]> =>
     return violations
   })
 
-/** What a restored root says otherwise than the one it is a copy of. */
+/** How a restored root differs from the original. */
 function differences({ root }: Place, target: string): string[] {
   const isText = (path: string): boolean => path.endsWith('.md')
   const list = (at: string): string[] =>

@@ -36,7 +36,7 @@ export const writers: Attack = {
     await memory.close()
     return { counts: { 'acknowledged writes': processes * size }, violations }
 
-    /** The number in what a writer wrote at its n-th turn: each kind of entry has its own turns. */
+    /** The number in a writer's n-th write: each kind of entry has its own turns. */
     async function read(id: string, n: number): Promise<number> {
       if (n % 20 === 0) {
         const archive = await memory.read<{ body: string }>('episodic', conversationKey(id))

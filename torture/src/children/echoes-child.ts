@@ -4,7 +4,10 @@ import { openEchoes, promoteEcho } from '@recall/echoes'
 import { seededRandom } from '../../../packages/store-file/test/support/random.ts'
 import { findingOf } from './echo-values.ts'
 
-/** Records findings, consolidates, prunes and promotes without end, and reports what has returned, until it is killed. */
+/**
+ * Endlessly records findings, consolidates, prunes and promotes, and reports each call that has returned, until it is
+ * killed.
+ */
 const [root = '', documents = '', name = '', seed = '0'] = process.argv.slice(2)
 const random = seededRandom(Number(seed))
 // Small enough that pruning has something to do.
@@ -17,7 +20,7 @@ const report = (done: string, title: string): void => {
   process.send?.('progress')
 }
 
-/** Somebody else may have changed the memory since the plan was made: that is an answer. */
+/** Somebody else may have changed the memory since the plan was made: that is a valid answer. */
 const unlessChanged = async (call: () => Promise<unknown>): Promise<void> => {
   try {
     await call()

@@ -1,7 +1,7 @@
 import { createMemoryManager } from '@recall/core'
 import { openFileStore } from '@recall/store-file'
 
-/** Opens a memory with an unfit index, which builds it anew, writes and searches, until it is killed. */
+/** Opens a memory with an unfit index, which rebuilds it, writes and searches, until it is killed. */
 const [root = '', name = ''] = process.argv.slice(2)
 process.send?.('ready')
 const memory = createMemoryManager({ stores: await openFileStore({ root }), redact: 'allow' })

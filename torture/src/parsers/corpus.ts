@@ -11,7 +11,7 @@ export function readCorpus(folder: string): Uint8Array[] {
     : []
 }
 
-/** @returns the file it was kept in */
+/** @returns the file that it was stored in */
 export function keepInput(folder: string, input: Uint8Array): string {
   const name = createHash('sha256').update(input).digest('hex').slice(0, 12)
   mkdirSync(folder, { recursive: true })

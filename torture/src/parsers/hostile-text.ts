@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** What has broken parsers before. */
+/** Tokens that have broken parsers before. */
 const tokens = [
   '---\n', '\n---\n', '\u0000', '\ufeff', '\r\n', '\r', '\u2028', '\u202e', '\u200b', '\ud800', '\u001b[2J',
   '__proto__', 'constructor', 'prototype', '{"__proto__":{"x":1}}', '&a [*a]', '*a', '<<: *a', '!!js/function "x"',
@@ -32,7 +32,7 @@ const edit = fc.oneof(
 
 type Edit = typeof edit extends fc.Arbitrary<infer T> ? T : never
 
-/** Bytes that nearly are what a parser reads: one of its samples with a few changes. */
+/** Bytes that are nearly what a parser reads: one of its samples with a few changes. */
 export const hostileBytes = (samples: readonly Uint8Array[]): fc.Arbitrary<Uint8Array> =>
   fc
     .tuple(fc.constantFrom(...samples), fc.array(edit, { maxLength: 6 }))

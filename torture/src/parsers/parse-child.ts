@@ -15,8 +15,8 @@ const longestMs = 1000
 const longestRunMs = 10 * 60_000
 
 /**
- * Reads hostile inputs in a process of its own. Before each one its number is written down, so that whoever
- * waits sees which one never ends.
+ * Reads hostile inputs in a separate process. The number of each is written down before it is read, so that the waiting
+ * parent sees which one never ends.
  */
 async function main([name, seed, size, folder, progress, corpus]: string[]): Promise<void> {
   const parser: Parser = parsers[name as ParserName]
@@ -36,7 +36,7 @@ async function main([name, seed, size, folder, progress, corpus]: string[]): Pro
       if (!isRefusal(error)) throw error
       report.refused++
     }
-    // Of the processor: a busy machine is not the parser's fault.
+    // Processor time: a busy machine is not the parser's fault.
     const { user, system } = process.cpuUsage(before)
     const took = (user + system) / 1000
     if (took > longestMs) throw new Error(`took ${Math.round(took)} ms`)
@@ -48,7 +48,7 @@ async function main([name, seed, size, folder, progress, corpus]: string[]): Pro
   const result = await fc.check(fc.asyncProperty(hostileBytes(samples), tryInput), {
     seed: Number(seed),
     numRuns: Number(size),
-    // Of a failure the smallest input is looked for, but not for ever.
+    // Looks for the smallest input that fails, but not for ever.
     interruptAfterTimeLimit: longestRunMs,
   })
   if (result.failed) {

@@ -20,13 +20,13 @@ import { defaultFileSystem, layouts, openFileStore, readConfig } from '@recall/s
 
 /** Something that reads what people, hosts or strangers wrote. */
 export interface Parser {
-  /** What it reads when nobody means any harm. */
+  /** Harmless inputs. */
   samples: readonly string[]
-  /** Gets ready to read in an empty folder, and says how to read one input there. */
+  /** Prepares to read in an empty folder; returns how to read one input there. */
   open(folder: string): Promise<{ read(input: Uint8Array): unknown; close?(): Promise<void> }>
 }
 
-/** Errors that tell the person what is wrong; any other is a defect. */
+/** Whether an error tells the person what is wrong; any other error is a defect. */
 export const isRefusal = (error: unknown): boolean => isMemoryError(error) || error instanceof CannotEdit
 
 const ofText = (samples: readonly string[], read: (text: string) => unknown): Parser => ({
@@ -34,7 +34,7 @@ const ofText = (samples: readonly string[], read: (text: string) => unknown): Pa
   open: async () => ({ read: (input) => read(Buffer.from(input).toString('utf8')) }),
 })
 
-/** Adds to settings twice and takes it out again. */
+/** Adds to settings twice and removes it again. */
 const ofSettings = (samples: readonly string[], edit: FileEdit): Parser =>
   ofText(samples, (text) => {
     const added = edit.add(text)
@@ -117,7 +117,7 @@ const refusal = (error: unknown): void => {
   if (!isRefusal(error)) throw error
 }
 
-/** A transcript of any host: read to its end, and archived with no secret of it on disk. */
+/** A transcript of any host: read to its end, and archived without any of its secrets on disk. */
 const transcripts: Parser = {
   samples: [
     lines({ type: 'user', sessionId: 's', uuid: 'u1', timestamp: '2026-01-01T00:00:00Z', message: { role: 'user', content: 'Where is the lighthouse?' } }, { type: 'assistant', sessionId: 's', uuid: 'u2', parentUuid: 'u1', message: { role: 'assistant', content: [{ type: 'text', text: 'At the harbour.' }, { type: 'tool_use', id: 't', name: 'Read', input: {} }] } }),
@@ -142,7 +142,7 @@ const transcripts: Parser = {
   },
 }
 
-/** Exports of chat services: each conversation that is found is archived or refused, and none has the id of another. */
+/** Exports of chat services: each conversation found is archived or refused, and no two have the same id. */
 const conversations: Parser = {
   samples: [
     JSON.stringify([{ uuid: 'c1', name: 'A talk', created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-02T00:00:00Z', chat_messages: [{ uuid: 'm1', sender: 'human', text: 'Where?', content: [{ type: 'text', text: 'Where?' }], created_at: '2026-01-01T00:00:00Z', attachments: [{ file_name: 'a.txt', extracted_content: 'A map.' }] }, { sender: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'look', input: {} }, { type: 'tool_result', tool_use_id: 't', content: 'Found.' }, { type: 'text', text: 'Here.' }] }] }, { uuid: 'c2', chat_messages: [{ sender: 'human', text: 'Again "\\" [{é' }] }]),
@@ -171,16 +171,16 @@ function lines(...values: unknown[]): string {
   return `${values.map((value) => JSON.stringify(value)).join('\n')}\n`
 }
 
-/** Invented; each has the shape of one that counts. */
+/** Invented; each has the shape of a real kind of secret. */
 export const plantedSecrets = ['ghp_16C7e42F292c6912E7710c838347Ae178B4a', 'AKIAQYLPMN5HFIQR7XYA'] as const
 
-/** Whether a planted secret stands in a text as a word; between letters or digits it would be another one. */
+/** Whether a planted secret occurs in a text as a word; between letters or digits it would be another one. */
 export const saysSecret = (text: string): boolean =>
   plantedSecrets.some((secret) =>
     new RegExp(`(?<![\\p{L}\\p{N}_+/=.-])${secret}(?![\\p{L}\\p{N}_+/=.-])`, 'u').test(text),
   )
 
-/** Whatever stands around a secret, it does not reach the disk. */
+/** Whatever surrounds a secret, it does not reach the disk. */
 const redaction: Parser = {
   samples: plantedSecrets.map((secret) => `The key is ${secret} and it works.\n`),
   async open(folder) {
@@ -226,7 +226,7 @@ const filters: Parser = {
         try {
           filter = JSON.parse(text)
         } catch {
-          // What is no JSON is looked for instead.
+          // Text that is not JSON is searched for instead.
           await memory.search('long-term', { text }, { touch: false })
           return
         }
