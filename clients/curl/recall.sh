@@ -61,7 +61,7 @@ identify() {
   url="${RECALL_API_URL:-}" key="${RECALL_API_KEY:-}" in_file=''
   [ -z "$url" ] || need_address "$url"
   if [ -n "$key" ]; then
-    [ -n "$url" ] || fail 2 'no address of a hub: set RECALL_API_URL beside RECALL_API_KEY'
+    [ -n "$url" ] || fail 2 'the address of the hub is missing: set RECALL_API_URL as well as RECALL_API_KEY'
   else
     need_key_file
     [ -f "$key_file" ] || fail 2 "register first, or set RECALL_API_URL and RECALL_API_KEY: there is no $key_file"

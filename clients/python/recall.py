@@ -119,7 +119,7 @@ class Recall:
         url, key = os.environ.get("RECALL_API_URL"), os.environ.get("RECALL_API_KEY")
         if key:
             if not url:
-                raise ValueError("no address of a hub: set RECALL_API_URL beside RECALL_API_KEY")
+                raise ValueError("the address of the hub is missing: set RECALL_API_URL as well as RECALL_API_KEY")
             return cls(url, key, **options)
         path = default_key_file()
         known = _read_key_file(path)

@@ -8,7 +8,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-const access = 'see that this user may read and write there'
+const access = 'check that this user may read and write there'
 
 /** Remedies for errors in the system's words, which only say what is wrong. */
 const remedies: Readonly<Record<string, string>> = {

@@ -47,7 +47,7 @@ export function findHubAccess(io: Io, options: HubAccessOptions): FoundAccess {
       )
     const url = options.url ?? address
     if (url) return { url, apiKey: key, keyFile: null }
-    throw new UsageError('no address of a hub: set RECALL_API_URL beside RECALL_API_KEY')
+    throw new UsageError('the address of the hub is missing: set RECALL_API_URL as well as RECALL_API_KEY')
   }
   // A named file determines the hub, whatever the environment says.
   const wanted = options.url ?? (options.keyFile ? undefined : address)

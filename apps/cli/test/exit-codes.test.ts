@@ -5,7 +5,7 @@ import { errorDocument } from '../src/exit-codes.ts'
 import { temporaryFolder } from './support.ts'
 
 it.each([
-  ['EACCES', 'see that this user may read and write there'],
+  ['EACCES', 'check that this user may read and write there'],
   ['ENOSPC', 'make room on that disk'],
 ])('says what to do about %s of the system', (code, remedy) => {
   const error = Object.assign(new Error(`${code}: no, open '/memory'`), { code, syscall: 'open' })

@@ -110,6 +110,6 @@ it('lets one at a time change the settings of hosts', () => {
 
 it.runIf(existsSync('/proc/self'))('says which folder cannot be written', () => {
   expect(() => withReceiptsLocked('/proc/self', () => {})).toThrow(
-    /^\/proc\/self cannot be written \(E[A-Z]+\): see that this user may write there/,
+    /^\/proc\/self cannot be written \(E[A-Z]+\): check that this user may write there/,
   )
 })

@@ -267,7 +267,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
 function rootOf(root: string): string {
   if (typeof root === 'string' && root !== '') return resolve(root)
   throw new MemoryError(
-    'root is the path of the folder of the roles, for example <project>/.recall/echoes, as a text that is not empty',
+    'root is the path of the folder of the roles, for example <project>/.recall/echoes, as a string that is not empty',
     MemoryErrorCode.INVALID_INPUT,
   )
 }

@@ -328,10 +328,10 @@ it('names what is wrong with an entry of a program without types', async () => {
   await echoes.add('reviewer', entryOf())
   const before = await memory()
   const wrong: [unknown, string][] = [
-    [{ ...entryOf(), title: undefined, learning: 7 }, 'title must be a text; learning must be a text'],
+    [{ ...entryOf(), title: undefined, learning: 7 }, 'title must be a string; learning must be a string'],
     [{ ...entryOf(), confidence: '0.9' }, 'confidence must be a number from 0.0 to 1.0'],
-    [{ ...entryOf(), supersedes: 5 }, 'supersedes must be a text or null'],
-    [null, expect.stringContaining('date must be a text; kind must be a text')],
+    [{ ...entryOf(), supersedes: 5 }, 'supersedes must be a string or null'],
+    [null, expect.stringContaining('date must be a string; kind must be a string')],
   ]
   for (const [entry, problem] of wrong) {
     for (const write of [

@@ -88,7 +88,7 @@ export async function openFileStore(settings: FileStoreSettings): Promise<FileSt
 function pathOf(root: string): string {
   if (typeof root === 'string' && root !== '') return resolve(root)
   throw new MemoryError(
-    'root is the path of the folder that holds the memory, as a text that is not empty (a URL becomes one by fileURLToPath)',
+    'root is the path of the folder that holds the memory, as a string that is not empty (a URL becomes one by fileURLToPath)',
     MemoryErrorCode.INVALID_INPUT,
   )
 }

@@ -189,7 +189,7 @@ const damagedItem = (id: number, path: string): QueueItem => ({
 function placeOf(folder: string): string {
   if (typeof folder === 'string' && folder !== '') return resolve(folder)
   throw new MemoryError(
-    'folder is the path of the folder of the queue, as a text that is not empty (a URL becomes one by fileURLToPath)',
+    'folder is the path of the folder of the queue, as a string that is not empty (a URL becomes one by fileURLToPath)',
     MemoryErrorCode.INVALID_INPUT,
   )
 }

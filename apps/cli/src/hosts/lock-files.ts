@@ -173,7 +173,7 @@ function putBack(aside: string, path: string): void {
 
 const notWritten = (folder: string, cause: unknown): MemoryError =>
   new MemoryError(
-    `${folder} cannot be written (${(cause as NodeJS.ErrnoException).code}): see that this user may write there, and that the disk has room`,
+    `${folder} cannot be written (${(cause as NodeJS.ErrnoException).code}): check that this user may write there, and that the disk has room`,
     MemoryErrorCode.UNAVAILABLE,
     { cause, details: { path: folder } },
   )

@@ -64,9 +64,9 @@ function mistyped(entry: EchoEntry): string[] {
   const texts = ['date', 'kind', 'title', 'layer', 'source', 'evidence', 'verified', 'learning'] as const
   const { confidence, supersedes = null } = given
   return [
-    ...texts.filter((name) => typeof given[name] !== 'string').map((name) => `${name} must be a text`),
+    ...texts.filter((name) => typeof given[name] !== 'string').map((name) => `${name} must be a string`),
     ...(typeof confidence === 'number' ? [] : [confidenceRule]),
-    ...(supersedes === null || typeof supersedes === 'string' ? [] : ['supersedes must be a text or null']),
+    ...(supersedes === null || typeof supersedes === 'string' ? [] : ['supersedes must be a string or null']),
   ]
 }
 

@@ -90,7 +90,7 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
       }
     } catch (cause) {
       throw new MemoryError(
-        `${path} cannot be read (${errorCode(cause)}): see that this user may read there`,
+        `${path} cannot be read (${errorCode(cause)}): check that this user may read there`,
         MemoryErrorCode.UNAVAILABLE,
         { cause, details: { path } },
       )
