@@ -1,4 +1,5 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { pause } from '@recall/core/process'
 
 /** Another process has replaced the vectors that were being read. */
 export class VectorsReplaced extends MemoryError {
@@ -11,7 +12,7 @@ export class VectorsReplaced extends MemoryError {
 }
 
 /** Only rebuilds replace vectors, so this rarely happens more than once during one read. */
-const attempts = 5
+const attempts = 8
 
 /** Reads vectors, and reads again if they were replaced meanwhile; `forget` drops what is known of the old ones. */
 export function unlessReplaced<T>(look: () => T, forget: () => void = () => {}): T {
@@ -21,6 +22,8 @@ export function unlessReplaced<T>(look: () => T, forget: () => void = () => {}):
     } catch (error) {
       if (!(error instanceof VectorsReplaced) || attempt === attempts) throw error
       forget()
+      // Two processes that rebuild at once would otherwise keep replacing each other's vectors.
+      pause(2 ** attempt)
     }
   }
 }
