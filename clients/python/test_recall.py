@@ -324,7 +324,7 @@ class KeyFile(unittest.TestCase):
 
     def test_gives_way_to_the_environment_as_a_whole(self):
         config = {"XDG_CONFIG_HOME": str(self.path.parent), "RECALL_API_URL": "", "RECALL_API_KEY": KEY}
-        with mock.patch.dict(os.environ, config), self.assertRaisesRegex(ValueError, "RECALL_API_URL beside"):
+        with mock.patch.dict(os.environ, config), self.assertRaisesRegex(ValueError, "RECALL_API_URL as well"):
             Recall.from_environment()
         registered = ok({"agent": {}, "api_key": KEY}, 201)
         with Answers(registered) as hub:

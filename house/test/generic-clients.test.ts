@@ -222,7 +222,7 @@ describe('clients/curl/recall.sh', () => {
 
     // A key without its address is not this agent's, and the file's is not the one to rotate.
     const half = await recall(['rotate-key'], { ...inFile, RECALL_API_KEY: 'recall_other' })
-    expect([half.code, half.err]).toEqual([2, expect.stringContaining('RECALL_API_URL beside')])
+    expect([half.code, half.err]).toEqual([2, expect.stringContaining('RECALL_API_URL as well')])
     const elsewhere = await recall(['rotate-key'], { ...inFile, RECALL_API_URL: 'http://elsewhere.example' })
     expect([elsewhere.code, elsewhere.err]).toEqual([2, expect.stringContaining('not on http://elsewhere')])
     expect(await keyIn()).toBe(first)

@@ -80,7 +80,7 @@ describe('hook, with a session of several transcripts or in a database', () => {
       await shell.withInput(event({ host: 'opencode', session_id })).run('hook', 'stop')
     let now = 0
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
-      now += 1000
+      now += 500
       return now
     })
     await start('o7')

@@ -9,6 +9,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { quoted } from '../src/terminal/format.ts'
 import { createHome, poolSession, temporaryFolder, writeSession } from './support.ts'
 
 const filesIn = (folder: string): Record<string, string> =>
@@ -72,7 +73,7 @@ describe('init for hosts', () => {
       ok: false,
       message: expect.stringMatching(/settings\.json holds nothing of recall any more: claude may not/),
       remedy: expect.stringContaining(
-        `recall init --target claude --root ${shell.root}/.recall --recall-prompts`,
+        `recall init --target claude --root ${quoted(`${shell.root}/.recall`)} --recall-prompts`,
       ),
     })
     rmSync(program)

@@ -149,7 +149,7 @@ it('serves what agents share when the environment names a hub', async () => {
 })
 
 it.each([
-  ['no address', { RECALL_API_KEY: 'recall_0123456789' }, 'set RECALL_API_URL beside RECALL_API_KEY'],
+  ['no address', { RECALL_API_KEY: 'recall_0123456789' }, 'set RECALL_API_URL as well as RECALL_API_KEY'],
   ['no key', { RECALL_API_URL: 'http://127.0.0.1:9' }, 'set RECALL_API_URL and RECALL_API_KEY'],
   [
     'an address that is none',

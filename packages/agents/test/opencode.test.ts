@@ -128,7 +128,7 @@ it('knows when something was said in OpenCode, and where, and counts messages of
     facts: {
       title: 'A new session - 2026-11',
       project: '/home/dev/api',
-      skipped: { 'line that is no message': 1 },
+      skipped: { 'line that is not a message': 1 },
     },
   })
   expect((await openTranscript(`${path}#o2`)).facts).toEqual({ skipped: {} })
@@ -380,7 +380,7 @@ describe('a session of OpenCode 2', () => {
     const conversation = await openTranscript(`${path}#o1`)
     expect(await messagesOf(conversation)).toEqual([])
     expect(conversation.facts).toEqual({
-      skipped: { 'line that is no message': 2, 'unrecognised content block': 4 },
+      skipped: { 'line that is not a message': 2, 'unrecognised content block': 4 },
     })
   })
 

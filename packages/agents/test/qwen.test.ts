@@ -58,7 +58,7 @@ it('reads who said what in a chat of Qwen Code, without thoughts and the notes o
     input: { command: 'ls' },
   })
   expect(conversation.facts).toEqual({
-    skipped: { 'line that is no message': 1 },
+    skipped: { 'line that is not a message': 1 },
     project: '/home/dev/api',
     title: 'Pool leak',
   })

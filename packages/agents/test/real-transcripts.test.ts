@@ -83,7 +83,7 @@ describe.runIf(isThere)('real transcripts', async () => {
     expect(known.get('edge/edge_cases.jsonl')).toEqual([
       'edge_cases',
       undefined,
-      { 'line that is no message': 6 },
+      { 'line that is not a message': 6 },
     ])
   })
 
