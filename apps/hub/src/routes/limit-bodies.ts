@@ -51,9 +51,9 @@ const refuseOtherEncodings: MiddlewareHandler<HubEnv> = async ({ req }, next) =>
 
 /** The framework would search for an undecodable text as it stands in the address. */
 const refuseUndecodable: MiddlewareHandler<HubEnv> = async ({ req }, next) => {
-  const [, query = ''] = req.url.split('?')
+  const query = req.url.indexOf('?')
   try {
-    if (query.includes('%')) decodeURIComponent(query)
+    if (query !== -1) decodeURIComponent(req.url.slice(query))
   } catch (cause) {
     throw new MemoryError(
       'the query of the address is not percent-encoded UTF-8: encode it as encodeURIComponent does',
