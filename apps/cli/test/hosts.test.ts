@@ -80,6 +80,14 @@ describe('init for hosts', () => {
     expect(await agents()).toMatchObject({
       message: expect.stringContaining(`codex starts ${program}, which is gone: its sessions are not kept`),
     })
+    const receipt = join(shell.root, '.recall/hosts/codex/receipt.json')
+    const noted = read(receipt)
+    writeFileSync(receipt, '{')
+    expect(await agents()).toMatchObject({
+      ok: false,
+      message: expect.stringContaining(`${receipt} is damaged`),
+    })
+    writeFileSync(receipt, noted)
     await shell.run('uninit')
     expect(await agents()).toBeUndefined()
   })
