@@ -7,12 +7,11 @@ import { getConnInfo } from '@hono/node-server/conninfo'
 import { type Embedder, isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { collectDefaultMetrics } from 'prom-client'
 import { answersAnyName, urlOf } from './access/guard-host.ts'
+import { maintainHourly, workOnQueue } from './background-work.ts'
 import type { HubConfig } from './config/config.ts'
 import { createHub } from './create-hub.ts'
 import { type Log, loggedError } from './log.ts'
-import { maintainHourly } from './maintain-hourly.ts'
 import { openDependencies } from './open-dependencies.ts'
-import { workOnQueue } from './work-on-queue.ts'
 
 export interface ListeningHub {
   url: string

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { maintainHourly, workOnQueue } from './background-work.ts'
 import type { RunningHub } from './create-hub.ts'
-import { maintainHourly } from './maintain-hourly.ts'
 
 type Maintained = Awaited<ReturnType<RunningHub['maintain']>>
 
@@ -9,6 +9,50 @@ beforeEach(() => {
 })
 afterEach(() => {
   vi.useRealTimers()
+})
+
+it('goes on at once while there is something to do, and else after half a second, also after a failure', async () => {
+  const events: unknown[] = []
+  const embedWaiting = vi
+    .fn<() => Promise<number>>()
+    .mockResolvedValue(0)
+    .mockResolvedValueOnce(16)
+    .mockResolvedValueOnce(1)
+    .mockResolvedValueOnce(0)
+    .mockRejectedValueOnce(new Error('down'))
+  const queue = workOnQueue({ embedWaiting }, ({ event }) => events.push(event))
+  const calls: number[] = []
+  for (const passed of [10, 480, 20, 480, 20, 480, 20]) {
+    await vi.advanceTimersByTimeAsync(passed)
+    calls.push(embedWaiting.mock.calls.length)
+  }
+  expect(calls).toEqual([3, 3, 4, 4, 5, 5, 6])
+  expect(events).toEqual(['queue failed'])
+  await queue.stop()
+  await vi.advanceTimersByTimeAsync(5000)
+  expect(embedWaiting).toHaveBeenCalledTimes(6)
+})
+
+it('ends with the memory that it is at', async () => {
+  let finish = (_: number): void => {}
+  const embedWaiting = vi.fn(
+    (_: AbortSignal | undefined) =>
+      new Promise<number>((resolve) => {
+        finish = resolve
+      }),
+  )
+  const queue = workOnQueue({ embedWaiting }, () => {})
+  await vi.advanceTimersByTimeAsync(0)
+  let isStopped = false
+  const stopped = queue.stop().then(() => {
+    isStopped = true
+  })
+  await vi.advanceTimersByTimeAsync(5000)
+  expect([embedWaiting.mock.calls[0]?.[0]?.aborted, isStopped]).toEqual([true, false])
+  finish(1)
+  await stopped
+  await vi.advanceTimersByTimeAsync(5000)
+  expect(embedWaiting).toHaveBeenCalledTimes(1)
 })
 
 it('maintains after a minute and then once an hour, also after a failure, until it is stopped', async () => {
