@@ -448,7 +448,7 @@ describe.skipIf(!serverUrl)('faults', () => {
 it('a full disk under the embedded database is told, and the hub goes on by itself when there is room', ({
   skip,
 }) => {
-  const ran = runOnSmallDisk(new URL('support/full-disk-child.ts', import.meta.url), temporaryFolder())
+  const ran = runOnSmallDisk(new URL('children/full-disk-child.ts', import.meta.url), temporaryFolder())
   if ('refused' in ran) skip(`no small disk can be mounted here: ${ran.refused}`)
   else expect(ran.output).toMatch(/^ok /m)
 })

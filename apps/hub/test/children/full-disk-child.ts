@@ -3,8 +3,8 @@ import { statfsSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connectHub, registerAgent } from '@recall/client'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
-import { noLimits } from './open-hub.ts'
-import { startHub, until } from './processes.ts'
+import { noLimits } from '../support/open-hub.ts'
+import { startHub, until } from '../support/processes.ts'
 
 /** Fills the disk under a hub on its embedded database, and checks what its callers are told. */
 const place = process.argv[2] as string
