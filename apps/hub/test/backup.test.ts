@@ -98,7 +98,7 @@ describe.each(engines)('a hub on %s', (_, open) => {
     expect(await restore(database(), path)).toEqual(counts)
     expect(await database().select().from(memories)).toEqual(expect.arrayContaining(before))
     const again = await openHub(database(), noLimits)
-    const answer = await again.request('GET', `/api/v1/memory/${id}`, { key: ada.key })
+    const answer = await again.request('GET', `/api/v1/memory/${id}`, { key: bob.key })
     expect(((await answer.json()) as { memory: { related: unknown[] } }).memory.related).toHaveLength(1)
     expect(await ada.memory.read('long-term', 'note')).toEqual({
       text: 'Grüße\u0000 \ud83d\ude00',

@@ -1,6 +1,6 @@
 import { MemoryErrorCode } from '@recall/core'
 import { agents, memories } from '@recall/store-postgres'
-import { eq } from 'drizzle-orm'
+import { eq, inArray } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createAuthenticator } from '../src/access/authenticator.ts'
 import { parseConfig } from '../src/config/config.ts'
@@ -137,6 +137,10 @@ describe.each(engines)('quarantine on %s', (_, open) => {
     const { id } = await ada.save(said)
     const [author, other] = [await hub.agent('author', 1), await hub.agent('other', 1)]
     const [hidden, deleted] = [await author.save(said), await other.save(said)]
+    await hub.database
+      .update(memories)
+      .set({ quality: 0, duplicateOf: null })
+      .where(inArray(memories.id, [hidden.id, deleted.id]))
     const relatedFor = async (reader: TestAgent) => (await reader.get(id)).related.map((each) => each.id)
     expect((await relatedFor(ada)).toSorted()).toEqual([hidden.id, deleted.id].toSorted())
     await hub.request('POST', `/api/v1/admin/quarantine/${hidden.id}`, { key: admin.key })

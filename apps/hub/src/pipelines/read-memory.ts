@@ -72,12 +72,9 @@ interface Related {
   similarity: number | null
 }
 
-/** Most memories of low signal among the related ones: a flood of copies must not hide the good ones. */
-const mostLow = 2
-
 /**
- * Links in both directions to memories that the reader may see: good ones and the reader's own first, the nearest
- * first.
+ * Links in both directions, the nearest first, to good memories and the reader's own. One of low signal is not shown
+ * beside another memory, however near it is: whoever writes close to what others read must not be read with it.
  */
 const relatedTo = ({ database }: Hub, reader: Reader, id: string): Promise<Related[]> =>
   rowsOf(
@@ -86,15 +83,12 @@ const relatedTo = ({ database }: Hub, reader: Reader, id: string): Promise<Relat
       with linked as (
         select related_id as other, relation, similarity from memory_links where memory_id = ${id}
         union select memory_id, relation, similarity from memory_links where related_id = ${id}
-      ), seen as (
-        select m.id, m.short_id, l.relation, l.similarity, m.quality < 0 and m.agent_id <> ${reader.id}::uuid as low
-        from linked as l join memories m on m.id = l.other
-        where m.deleted_at is null and (not ${isHidden('m')} or m.agent_id = ${reader.id}::uuid)
-      ), placed as (
-        select *, row_number() over (partition by low order by similarity desc nulls last, id) as place from seen
       )
-      select id, short_id, relation, similarity from placed where not low or place <= ${mostLow}
-      order by low, similarity desc nulls last, id limit 20`,
+      select m.id, m.short_id, l.relation, l.similarity
+      from linked as l join memories m on m.id = l.other
+      where m.deleted_at is null
+        and (m.agent_id = ${reader.id}::uuid or (m.quality >= 0 and not ${isHidden('m')}))
+      order by l.similarity desc nulls last, m.id limit 20`,
   )
 
 /** Records that an agent relied on a memory. Only trusted agents are counted, each once, and never the author. */
