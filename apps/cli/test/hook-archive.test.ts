@@ -49,6 +49,30 @@ describe('archiving by hooks', () => {
     )
   })
 
+  it('tells of a session that was open beside a later one, although that was consumed before it ended', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const sessions = {
+      long: writeSession(shell.root, 'long', poolSession, '2026-03-05'),
+      later: writeSession(shell.root, 'later', poolSession, '2026-03-06'),
+    }
+    const end = async (id: keyof typeof sessions) => {
+      const ended = { session_id: id, transcript_path: sessions[id], hook_event_name: 'SessionEnd' }
+      await shell.withInput(event(ended)).run('hook', 'session-end')
+      for (const argv of shell.detached.splice(0)) await shell.run(...argv)
+    }
+    const start = async (session_id: string) => {
+      const started = { session_id, transcript_path: '', hook_event_name: 'SessionStart' }
+      return (await shell.withInput(event(started)).run('hook', 'session-start', '--clear')).out
+    }
+    await end('later')
+    expect(await start('s1')).toContain('Session later')
+    await end('long')
+    expect(await start('s2')).toContain('Session long')
+    await end('long')
+    expect(await start('s3')).not.toContain('Session l')
+  })
+
   it('leaves the rest of a session that takes longer than a start may to a process of its own', async () => {
     const shell = createShell()
     await shell.run('init')

@@ -41,14 +41,15 @@ export function checkArchiveOptions(options: {
   resummarize?: boolean
   maxEntries?: number
   inWindow?: boolean
+  justEnded?: boolean
   undated?: number
   clock?: Clock
   partSize?: number
 }): void {
-  const { lm, lmTimeoutMs, undated, clock, resummarize, inWindow, ...more } = options
+  const { lm, lmTimeoutMs, undated, clock, resummarize, inWindow, justEnded, ...more } = options
   const { maxEntries: _, partSize: __, ...others } = more
   refuseUnknownOptions(others)
-  for (const [name, given] of Object.entries({ resummarize, inWindow }))
+  for (const [name, given] of Object.entries({ resummarize, inWindow, justEnded }))
     if (given !== undefined && typeof given !== 'boolean') throw wrongOption(name, 'must be true or false')
   if (lm !== undefined && typeof lm?.complete !== 'function')
     throw wrongOption('lm', 'must be a model with a function complete, such as that of openAiCompatibleLm')

@@ -102,7 +102,8 @@ async function archiveTranscripts(
   source: 'session' | 'checkpoint',
   archiving: Archiving,
 ): Promise<void> {
-  const archiver = await createArchiver(memory, store, source, { ...archiving, resummarize: true })
+  const options = { ...archiving, resummarize: true, justEnded: true }
+  const archiver = await createArchiver(memory, store, source, options)
   const [own, ...helpers] = await listSessionTranscripts(session.transcript)
   if (own !== undefined) await archiver(own)
   let problem: MemoryError | undefined

@@ -34,9 +34,16 @@ export async function createArchiver(
   memory: MemoryManager,
   store: FileStore,
   source: 'session' | 'checkpoint',
-  options: { lm: LanguageModel | undefined; resummarize?: boolean; journal?: ImportJournal; until?: number },
+  options: {
+    lm: LanguageModel | undefined
+    resummarize?: boolean
+    justEnded?: boolean
+    journal?: ImportJournal
+    until?: number
+  },
 ): Promise<(path: string) => Promise<ArchiveResult>> {
-  const { lm, resummarize = false, journal = openJournal(store), until = Number.POSITIVE_INFINITY } = options
+  const { lm, journal = openJournal(store), until = Number.POSITIVE_INFINITY } = options
+  const { resummarize = false, justEnded = false } = options
   const { config } = readConfig(defaultFileSystem, store.root, store.layout)
   const isForgotten = readForgotten(store)
   return async (path) => {
@@ -80,6 +87,7 @@ export async function createArchiver(
       inWindow: !isForgotten(inWindow),
       undated: Math.round(changed),
       resummarize,
+      justEnded,
       ...(lm ? { lm } : {}),
     })
     lm?.judge?.(outcome.summarizedBy === lm.model)

@@ -35,6 +35,11 @@ export interface ArchiveOptions {
   maxEntries?: number
   /** Whether a session that has ended is added to the rolling window. Default true. */
   inWindow?: boolean
+  /**
+   * Whether the session has just ended, as its host says. Such a session enters the window although later ones were
+   * consumed from it, unless it was itself among the last hundred that were. Default false: it may be an old one.
+   */
+  justEnded?: boolean
   /** When a conversation without times in its messages ended, in milliseconds since 1970. Default: the clock's time. */
   undated?: number
   /** A date more than a day ahead of this clock counts as now. Default: the system clock. */
@@ -107,6 +112,7 @@ async function archive(
   const isWanted = source === 'session' && (options.inWindow ?? true)
   const entry = isWanted ? null : await readEntry(memory, conversation.sessionId)
   const windowSummary = entry === null ? undefined : fingerprintOf(entry)
+  const window = { isWanted, maxEntries, justEnded: options.justEnded ?? false }
   const written = await placeParts(memory, conversation, source, { ...options, partSize, windowSummary })
   const { placed, messageCount, redactions } = written
   return {
@@ -117,7 +123,7 @@ async function archive(
     summarizedBy: placed.at(-1)?.digest.summarizedBy,
     redactions,
     kept: placed.flatMap((each) => each.kept),
-    window: await updateWindow(memory, conversation, written, { isWanted, maxEntries }).catch(withoutWindow),
+    window: await updateWindow(memory, conversation, written, window).catch(withoutWindow),
   }
 }
 
@@ -191,7 +197,7 @@ async function updateWindow(
   memory: MemoryManager,
   { sessionId, facts, parent }: Conversation,
   { placed, messageCount, isSpoken, duration }: PlacedConversation,
-  { isWanted, maxEntries }: { isWanted: boolean; maxEntries: number },
+  { isWanted, ...window }: { isWanted: boolean; maxEntries: number; justEnded: boolean },
 ): Promise<ArchiveOutcome['window']> {
   const before = placed.flatMap((each) => each.before)
   if (!isWanted || parent !== undefined || !isSpoken) {
@@ -206,7 +212,7 @@ async function updateWindow(
     archive: placed[0]?.key ?? '',
     ...projectOf(facts),
   }
-  return addToWindow(memory, session, { maxEntries, before })
+  return addToWindow(memory, session, { ...window, before })
 }
 
 /** By then, what was said is already archived. */

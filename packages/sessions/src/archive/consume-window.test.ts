@@ -54,6 +54,32 @@ it('does not take back what was consumed, and takes what ended later', async () 
   expect(await addToWindow(memory, entry('a', 11), { maxEntries: 5 })).toBe('consumed')
 })
 
+it('takes what has just ended although later sessions were consumed, unless it was given itself', async () => {
+  const memory = openMemory()
+  const justEnded = { maxEntries: 5, justEnded: true }
+  await addToWindow(memory, entry('late', 20), justEnded)
+  await consumeWindow(memory, { clear: true, clock })
+  expect(await addToWindow(memory, entry('late', 20), justEnded)).toBe('consumed')
+  expect(await addToWindow(memory, entry('open meanwhile', 5), { maxEntries: 5 })).toBe('consumed')
+  expect(await addToWindow(memory, entry('open meanwhile', 5), justEnded)).toBe('added')
+  await consumeWindow(memory, { clear: true, clock })
+  expect(await addToWindow(memory, entry('open meanwhile', 5), justEnded)).toBe('consumed')
+  // It went on, while a later one was consumed.
+  expect(await addToWindow(memory, entry('open meanwhile', 15), justEnded)).toBe('added')
+  expect(await ids(memory)).toEqual(['open meanwhile'])
+})
+
+it('tells one by one the last hundred sessions that were consumed', async () => {
+  const memory = openMemory()
+  const justEnded = { maxEntries: 5, justEnded: true }
+  for (let i = 0; i < 101; i++) {
+    await addToWindow(memory, entry(`s${i}`, i), justEnded)
+    await consumeWindow(memory, { clear: true, clock })
+  }
+  expect(await addToWindow(memory, entry('s1', 1), justEnded)).toBe('consumed')
+  expect(await addToWindow(memory, entry('s0', 0), justEnded)).toBe('added')
+})
+
 it('remembers for good, and for all sessions, up to where it was consumed', async () => {
   let now = start
   const memory = createMemoryManager({ stores: createInMemoryStore(), clock: () => now })

@@ -9,7 +9,7 @@ import {
   windowNotesKey,
 } from '@recall/core'
 import { fingerprint } from '@recall/core/text'
-import { markConsumed, readConsumed } from './consumed-marker.ts'
+import { givenWith, markConsumed, readConsumed } from './consumed-marker.ts'
 import { keepEdit, noteOptions } from './keep-edit.ts'
 import { notAhead } from './not-ahead.ts'
 import { renderWindow } from './render-window.ts'
@@ -85,8 +85,9 @@ async function removeSeen(memory: MemoryManager, { entries, notes }: SeenWindow,
   const before = await readConsumed(memory)
   const dates = [before?.date, ...unchanged.map(({ date }) => date)]
   const date = latestOf(...dates.map((each) => each && notAhead(each, now)))
+  const given = givenWith(before, unchanged)
   await memory.atomicUpdate('short-term', [
-    ...(date === undefined ? [] : [markConsumed({ at: new Date(now).toISOString(), date })]),
+    ...(date === undefined ? [] : [markConsumed({ at: new Date(now).toISOString(), date, given })]),
     ...unchanged.map(({ sessionId }) => deletionOf(sessionSummaryKey(sessionId))),
     ...(kept === undefined ? [] : [{ ...deletionOf(windowNotesKey), ifUpdatedAt: kept }]),
   ])

@@ -1,5 +1,5 @@
 import { type MemoryManager, type SessionSummary, sessionSummaryKey, sessionSummaryType } from '@recall/core'
-import { readConsumed } from './consumed-marker.ts'
+import { readConsumed, wasGiven } from './consumed-marker.ts'
 import { keepEdit } from './keep-edit.ts'
 import type { ArchiveDigest } from './place-part.ts'
 import { byDate, isOfLaterReading, latestOf, sameEntry, timeOf, wasEdited } from './window-entry.ts'
@@ -7,7 +7,7 @@ import { byDate, isOfLaterReading, latestOf, sameEntry, timeOf, wasEdited } from
 /**
  * - `added`, `updated`, `present`: the session is in the window
  * - `older`: the window is full of later sessions
- * - `consumed`: the window was emptied after this session ended
+ * - `consumed`: the window was emptied after this session ended; if it has just ended, with this session in it
  */
 export type WindowOutcome = 'added' | 'updated' | 'present' | 'older' | 'consumed'
 
@@ -25,20 +25,23 @@ export async function readWindow(memory: MemoryManager): Promise<SessionSummary[
  * Adds a session to the window and removes the oldest beyond `maxEntries`. An old session never pushes out a newer
  * one, and a session that was consumed does not come back.
  *
+ * @param options.justEnded see `ArchiveOptions`
  * @param options.before digests of the session's archives before this change. If the window's summary of the same
  * messages differs from theirs, a person edited it, and it stays
  */
 export async function addToWindow(
   memory: MemoryManager,
   session: SessionSummary,
-  { maxEntries, before = [] }: { maxEntries: number; before?: readonly ArchiveDigest[] },
+  options: { maxEntries: number; justEnded?: boolean; before?: readonly ArchiveDigest[] },
 ): Promise<WindowOutcome> {
+  const { maxEntries, justEnded = false, before = [] } = options
   const present = await readWindow(memory)
   const earlier = present.find(({ sessionId }) => sessionId === session.sessionId)
   const isEdited = earlier !== undefined && wasEdited(earlier, before)
   const entry = isEdited ? { ...session, summary: earlier.summary } : session
   const marker = await readConsumed(memory)
-  const isConsumed = marker !== null && timeOf(entry.date) <= timeOf(marker.date)
+  const isEarlier = marker !== null && timeOf(entry.date) <= timeOf(marker.date)
+  const isConsumed = isEarlier && (!justEnded || wasGiven(marker, entry))
   if (isConsumed && earlier === undefined) return 'consumed'
 
   if (earlier !== undefined && isOfLaterReading(earlier, entry)) return 'present'
