@@ -122,9 +122,23 @@ describe('promoteEcho', () => {
     expect(again).toMatchObject({ decision: 'skip', duplicates: [{ reason }] })
   })
 
+  it.each([
+    ['N+1', 'n+1'],
+    ['no DB', 'no DB'],
+    ['缓存', '缓存'],
+    ['连接池没有释放连接，导致超时', '连接池没有释放连接导致超时'],
+    ['सेवा देर से ताज़ा हुई', 'सेवा देर से ताज़ा हुई।'],
+  ])('finds what has the same root cause in any script: %s', async (first, second) => {
+    const folder = await newFolder()
+    const promote = (title: string, root_cause: string) =>
+      promoteEcho({ folder }, 'reviewer', echoOf({ title }), { ...details, tags: [], root_cause })
+    expect((await promote('First', first)).decision).toBe('promote')
+    expect((await promote('Second', second)).duplicates).toMatchObject([{ reason: 'a similar root cause' }])
+  })
+
   it.each<[string, Partial<PromotionDetails>, string[]]>([
-    ['five of seven words', { root_cause: 'the QUERY for every row', tags: [] }, ['a similar root cause']],
-    ['four of seven words', { root_cause: 'query for every row', tags: [] }, []],
+    ['most words', { root_cause: 'the QUERIES for every row of a list', tags: [] }, ['a similar root cause']],
+    ['half of the words', { root_cause: 'a query for rows', tags: [] }, []],
     ['two tags', { root_cause: 'x', tags: ['ORM', 'orm', 'n-plus-one', 'sql'] }, []],
   ])('takes for a duplicate what has much in common: %s', async (_, changes, reasons) => {
     const folder = await newFolder()

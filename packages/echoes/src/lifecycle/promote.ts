@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { redactJson, redactText } from '@recall/core'
+import { foldLetters, queryTerms } from '@recall/core/ranking'
 import { sha256 } from '../documents/digest.ts'
 import { plain } from '../documents/entry.ts'
 import type { KnownEcho } from '../documents/sidecar.ts'
@@ -164,10 +165,11 @@ function duplicatesOf(
   })
 }
 
-const wordsIn = (text: string): Set<string> => new Set(plain(text).match(/[\p{L}\p{N}]{3,}/gu))
+const wordsIn = (text: string): Set<string> => new Set(queryTerms(foldLetters(text)))
 
-/** Jaccard similarity of the words of two texts, 0..1. */
+/** Jaccard similarity of the words of two texts without stop words, 0..1; texts that read the same have 1. */
 function similarity(first: string, second: string): number {
+  if (plain(first) === plain(second)) return 1
   const [a, b] = [wordsIn(first), wordsIn(second)]
   const both = [...a].filter((word) => b.has(word)).length
   return both === 0 ? 0 : both / (a.size + b.size - both)
