@@ -137,12 +137,16 @@ describe('on files', () => {
   })
 
   it.each([
-    ['Set pool.max to 1.5 of it.', 'It was measured.'],
-    ['1. Set pool.max.', '2. Restart.'],
-    ['Set it low, e.g. to 5.', 'It was measured.'],
+    ['Set pool.max to 1.5 of it.', ' It was measured.'],
+    ['1. Set pool.max.', ' 2. Restart.'],
+    ['Set it low, e.g. to 5.', ' It was measured.'],
+    ['把上限设为5。', '已经测量过。'],
+    ['上限を下げる？', 'はい。'],
+    ['सीमा कम रखो।', ' यह मापा गया।'],
+    ['کیا حد کم ہے؟', ' ہاں۔'],
   ])('ends the first sentence at its own end: %s', async (first, rest) => {
     const { echoes } = await open(1)
-    const learning = `${first} ${rest}`
+    const learning = `${first}${rest}`
     for (const title of ['a', 'b', 'c'])
       await echoes.add('reviewer', { ...old('traced', 1, title), learning })
     await echoes.applyPrune(await echoes.planPrune('reviewer'))

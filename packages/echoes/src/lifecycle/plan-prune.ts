@@ -69,8 +69,11 @@ export function planPrune(
   }
 }
 
-/** The end of a sentence, but not of `e.g.` or of a leading number. */
-const sentenceEnd = /[.!?](?<!^\d+.)(?<!(?:^|[^\p{L}\p{N}])\p{L}.)(?=\s|$)/u
+/**
+ * The end of a sentence, but not of `e.g.` or of a leading number. Marks of Chinese, Japanese, Indic and Arabic scripts
+ * end one without a space.
+ */
+const sentenceEnd = /[.!?](?<!^\d+.)(?<!(?:^|[^\p{L}\p{N}])\p{L}.)(?=\s|$)|[。！？｡।॥۔؟]/u
 
 /** The first sentence of a learning. */
 export function shortened(learning = ''): string {
