@@ -43,6 +43,16 @@ it('renames in metadata only, keeps a copy and the ids, and reports', async () =
   expect(await echoes.migrate({ elder: 'lead' })).toEqual([])
 })
 
+it('renames whole words only, in any script', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'echoes-'))
+  onTestFinished(() => rm(root, { recursive: true }))
+  const echoes = openEchoes({ root, clock: () => Date.parse('2026-06-30') })
+  await echoes.add('reviewer', entryOf({ evidence: 'समीक्षकों ने देखा, समीक्षक ने नहीं' }))
+  await echoes.migrate({ समीक्षक: 'जाँच' })
+  const [echo] = (await echoes.read('reviewer')).echoes
+  expect(echo?.entry.evidence).toBe('समीक्षकों ने देखा, जाँच ने नहीं')
+})
+
 it('reads every markdown file of the folder, and what was archived keeps its id', async () => {
   const root = await mkdtemp(join(tmpdir(), 'echoes-'))
   onTestFinished(() => rm(root, { recursive: true }))

@@ -20,7 +20,10 @@ export function renameMetadata(
   if (names.length === 0) return { text, renamed: [] }
   const longestFirst = names.sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
   const escaped = longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}_-])(?:${escaped.join('|')})(?![\\p{L}\\p{N}_-])`, 'gu')
+  const pattern = new RegExp(
+    `(?<![\\p{L}\\p{M}\\p{N}_-])(?:${escaped.join('|')})(?![\\p{L}\\p{M}\\p{N}_-])`,
+    'gu',
+  )
   const renamed: Renamed[] = []
   const blocks = parseEchoes(text).blocks.map((block) => {
     const { entry, line } = block

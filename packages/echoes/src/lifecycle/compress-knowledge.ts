@@ -134,7 +134,7 @@ function countsOf(words: readonly string[]): Map<string, number> {
 }
 
 const wordsOf = ({ title }: EchoEntry): Set<string> =>
-  new Set(title.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu))
+  new Set(title.toLowerCase().match(/[\p{L}\p{M}\p{N}]{4,}/gu))
 
 /** The places that evidence names, in backticks; if it names none, its text before the dash. */
 const referencesOf = (entries: readonly EchoEntry[]): string[] => [

@@ -63,7 +63,7 @@ function sharedOf(
   const words =
     redactedWords(title)
       .toLowerCase()
-      .match(/[\p{L}\p{N}]{4,}/gu) ?? []
+      .match(/[\p{L}\p{M}\p{N}]{4,}/gu) ?? []
   const tags = given.length > 0 ? given : [...new Set([...words, ...(kind ? [kind.toLowerCase()] : [])])]
   if (tags.length < 2 || given.length > mostTags)
     throw new UsageError('the hub wants 2 to 6 tags: --tags redis,rate-limit')
