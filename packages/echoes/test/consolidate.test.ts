@@ -227,7 +227,9 @@ describe('hostile input', () => {
     ['url-credentials', 'amqp://team/app:hunter2@localhost'],
     ['url-credentials', 'ftp://user:hun/ter2@h/x'],
     ['api-key', 'token = abcdefghijklmnopqrst_uvwxyz'],
+    ['api-key', 'the deploy key Qx7Lm2Zp9Rt4Vb8Nc3Wd6 was printed'],
     ['e-mail-address', 'reported by ada@example.com'],
+    ['e-mail-address', 'reported by ünal@exämple.com'],
   ])('strips evidence with: %s', async (kind, secret) => {
     const { echoes, memory } = await open()
     const evidence = `\`src/a.ts:3\` — ${secret}`
@@ -253,6 +255,24 @@ describe('hostile input', () => {
     const { echoes } = await open()
     await echoes.add('reviewer', entryOf({ evidence }))
     expect((await echoes.read('reviewer')).echoes[0]?.entry.evidence).toBe(kept)
+  })
+
+  it('keeps evidence that only speaks of a key', async () => {
+    const { echoes } = await open()
+    const evidence = '`src/a.ts:3` — the cache key internationalisation_of_titles is built twice'
+    await echoes.add('reviewer', entryOf({ evidence }))
+    expect((await echoes.read('reviewer')).echoes[0]?.entry.evidence).toBe(evidence)
+  })
+
+  it('takes a title in another Unicode normal form for the same', async () => {
+    const { echoes } = await open()
+    for (const [form, agent] of [
+      ['NFC', 'ann'],
+      ['NFD', 'ben'],
+    ] as const)
+      await echoes.appendFinding('reviewer', agent, entryOf({ title: 'Café prüfen'.normalize(form) }))
+    await echoes.consolidate('reviewer')
+    expect((await echoes.read('reviewer')).echoes).toHaveLength(1)
   })
 
   it('takes findings whose evidence was removed for one only where they teach the same', async () => {

@@ -25,8 +25,8 @@ export interface EchoEntry {
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
-/** Two texts that differ only in letter case and white space read the same. */
-export const plain = (text: string): string => oneLine(text).toLowerCase()
+/** Two texts that differ only in letter case, white space and Unicode normal form read the same. */
+export const plain = (text: string): string => oneLine(text).normalize('NFC').toLowerCase()
 
 /**
  * The entry in a form that the format can hold: every field except the learning on one line.

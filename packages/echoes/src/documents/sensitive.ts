@@ -6,14 +6,16 @@ import { type EchoEntry, removedMark } from './entry.ts'
 const patterns: { kind: string; pattern: RegExp; unless?: RegExp }[] = [
   {
     kind: 'api-key',
-    pattern: /(?:key|token|secret)s?["'`]?\s{0,4}(?:is|[:=])\s{0,4}["'`]?[A-Za-z0-9_-]{20,}/i,
+    pattern:
+      /(?:key|token|secret)s?["'`]?(?:\s{0,4}(?:is|[:=])\s{0,4}["'`]?|\s{1,4}["'`]?(?=[A-Za-z_-]{0,40}\d))[A-Za-z0-9_-]{20,}/i,
   },
   { kind: 'password', pattern: /password\s{0,40}[:=]\s{0,40}\S+/i },
   { kind: 'token', pattern: /bearer\s{1,40}[A-Za-z0-9._-]+/i },
   { kind: 'connection-string', pattern: /[a-z]:\/\/[^\s:/]{1,256}:(?!\d{1,5}[/?#,])[^\s@]{1,256}@/i },
   {
     kind: 'e-mail-address',
-    pattern: /(?<![\w.+-])(?!git@)[\w.+-]{1,64}@[\w-]{1,63}\.[\w-]{2,}/,
+    pattern:
+      /(?<![\p{L}\p{N}_.+-])(?!git@)[\p{L}\p{M}\p{N}_.+-]{1,64}@[\p{L}\p{M}\p{N}_-]{1,63}\.[\p{L}\p{M}\p{N}_-]{2,}/u,
     unless: /e-?mail|smtp|mailbox/i,
   },
 ]
