@@ -156,6 +156,19 @@ describe('echoes', () => {
     expect(memoryOf(shell)).toContain(secret)
   })
 
+  it('shows no evidence that holds sensitive data', async () => {
+    const shell = await project()
+    const path = join(shell.root, '.recall/echoes/reviewer/MEMORY.md')
+    const typed = memoryOf(shell).replace(/(\*\*evidence\*\*:).*/, '$1 `src/a.ts:3` — of ada@example.com')
+    writeFileSync(path, typed)
+    const [id] = /inscribed-\d+/.exec((await shell.run('echoes', 'show')).out) ?? []
+    for (const options of [[], ['--json']]) {
+      const { out, err } = await shell.run('echoes', 'show', `reviewer/${id}`, ...options)
+      expect(out).toContain('`src/a.ts:3` — [removed: e-mail-address]')
+      expect(err).toContain('secrets are not shown: take them out of the files (1 e-mail-address)')
+    }
+  })
+
   it('takes one entry out with reset as well', async () => {
     const shell = await project()
     expect(await shell.run('echoes', 'reset', 'reviewer/inscribed-001', '--yes')).toMatchObject({

@@ -1,5 +1,6 @@
 import { isMemoryError, type JsonObject, type MemoryManager, redactJson } from '@recall/core'
 import { equalJson } from '@recall/core/json'
+import { withSafeEvidence } from './documents/sensitive.ts'
 import type { KnownEcho } from './documents/sidecar.ts'
 import type { Echoes } from './echoes.ts'
 
@@ -81,8 +82,9 @@ const isOwn = (key: string, prefix: string): boolean =>
 
 const roleIn = (key: string, prefix: string): string => key.slice(prefix.length).split('/')[0] as string
 
-const memoryOf = (role: string, { id, entry }: KnownEcho): JsonObject =>
-  redactJson({
+function memoryOf(role: string, { id, entry: written }: KnownEcho): JsonObject {
+  const { entry } = withSafeEvidence(written)
+  return redactJson({
     title: entry.title,
     learning: entry.learning,
     evidence: entry.evidence,
@@ -94,3 +96,4 @@ const memoryOf = (role: string, { id, entry }: KnownEcho): JsonObject =>
     confidence: entry.confidence,
     verified: entry.verified,
   }).value as JsonObject
+}

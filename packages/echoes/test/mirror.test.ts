@@ -107,6 +107,15 @@ it('keeps projects that share a memory apart', async () => {
   expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 0, removed: 0, unchanged: 1, problems: [] })
 })
 
+it('stores no evidence that is told to nobody', async () => {
+  const { root, echoes, memory } = await open()
+  await echoes.add('reviewer', entryOf({ evidence: '`src/a.ts:3` — of ada' }))
+  const path = join(root, 'reviewer/MEMORY.md')
+  await writeFile(path, (await readFile(path, 'utf8')).replace('of ada', 'ada@example.com'))
+  await mirrorEchoes(echoes, memory)
+  expect(JSON.stringify(await memory.search('long-term', {}))).not.toContain('ada@example.com')
+})
+
 it('stores no secret that a person wrote into the files, and does not write it again', async () => {
   const { root, echoes, memory } = await open()
   const secret = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'

@@ -208,12 +208,21 @@ export function layerOf(text: string | undefined, fallback?: EchoLayer): EchoLay
 /**
  * Prints one JSON document, or text for people. Others wrote the text, so terminal controls are removed from it, and
  * secrets that somebody typed in: agents run commands as well.
+ *
+ * @param removed how many secrets the caller has removed already, by kind
  */
-export function print(io: Io, json: boolean, value: object, text: () => string): void {
+export function print(
+  io: Io,
+  json: boolean,
+  value: object,
+  text: () => string,
+  removed: Readonly<Record<string, number>> = {},
+): void {
   const shown = json ? redactJson(JSON.parse(JSON.stringify(value))) : redactText(text())
   io.out('value' in shown ? `${JSON.stringify(shown.value)}\n` : printable(shown.text))
-  if (Object.keys(shown.counts).length > 0)
-    io.err(`recall: secrets are not shown: take them out of the files (${formatCounts(shown.counts)})\n`)
+  const counts = { ...removed, ...shown.counts }
+  if (Object.keys(counts).length > 0)
+    io.err(`recall: secrets are not shown: take them out of the files (${formatCounts(counts)})\n`)
 }
 
 /** The hint below a plan that was only shown. */

@@ -1,5 +1,5 @@
 import { isMemoryError } from '@recall/core'
-import { type KnownEcho, scoreEcho, surface, withSafeEvidence } from '@recall/echoes'
+import { type KnownEcho, scoreEcho, surface, withoutSecrets, withSafeEvidence } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { printable } from '../../terminal/printable.ts'
 import {
@@ -53,11 +53,15 @@ async function showOne({ io, echoes }: Project, reference: string, json: boolean
   const { role, id } = parseReference(reference)
   const echo = await findEcho(echoes, role, id)
   const score = scoreEcho(echo, io.now())
-  print(io, json, { role, id, entry: echo.entry, score, sessions: echo.sessions }, () => {
+  const { entry } = withSafeEvidence(echo.entry)
+  const { block, stripped } = withoutSecrets(echo.block)
+  const text = () => {
     const { importance, relevance, recency } = score
     const parts = `importance ${importance}, relevance ${relevance.toFixed(2)}, recency ${recency.toFixed(2)}`
-    return `${echo.block.text.trimEnd()}\n\nscore ${score.score.toFixed(2)} (${parts})\n`
-  })
+    return `${block.text.trimEnd()}\n\nscore ${score.score.toFixed(2)} (${parts})\n`
+  }
+  const removed = Object.fromEntries(stripped.map((kind) => [kind, 1]))
+  print(io, json, { role, id, entry, score, sessions: echo.sessions }, text, removed)
   return exitCodes.fine
 }
 
