@@ -4,6 +4,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -100,6 +101,42 @@ it('finds what was moved together with the paths, although the index knew it els
   ])
   await memory.close()
 })
+
+it.each(['the folder', 'its files'])(
+  'finds what was moved after it was searched at its old place: %s',
+  async (what) => {
+    const root = temporaryRoot()
+    const before = await openFileMemory({ root, redact: 'allow' })
+    for (const session of ['s1', 's2'])
+      await before.write('episodic', conversationKey(session), archiveOf(session, 1), {
+        type: conversationType,
+      })
+    await before.close()
+    writeFileSync(join(root, '.recall-echo.json'), JSON.stringify({ paths: { conversations: 'sessions' } }))
+    const memory = await openFileMemory({ root })
+    expect(await memory.search('episodic', {})).toHaveLength(2)
+    const [from, to] = [join(root, 'memory/conversations'), join(root, 'sessions')]
+    const names = readdirSync(from)
+    const move = (name: string): void => renameSync(join(from, name), join(to, name))
+    if (what === 'the folder') renameSync(from, to)
+    else {
+      mkdirSync(to)
+      const [first = '', second = ''] = names
+      move(first)
+      renameSync(join(from, second), join(root, second))
+      rmdirSync(from)
+      await expect(memory.search('episodic', {})).rejects.toMatchObject({ code: MemoryErrorCode.UNAVAILABLE })
+      renameSync(join(root, second), join(to, second))
+    }
+    expect(await memory.search('episodic', {})).toHaveLength(2)
+    expect((await memory.search('episodic', {})).map(({ key }) => key).toSorted()).toEqual(
+      ['s1', 's2'].map((session) => conversationKey(session)),
+    )
+    await memory.write('episodic', conversationKey('s3'), archiveOf('s3', 1), { type: conversationType })
+    expect(readdirSync(to).sort()).toEqual([1, 2, 3].map((number) => `conversation-00${number}.md`))
+    await memory.close()
+  },
+)
 
 it('says that a window was left behind, and reads archives that were', async () => {
   const root = temporaryRoot()

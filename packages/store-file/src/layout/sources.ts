@@ -17,6 +17,8 @@ export const defaultNamespace = 'default'
 export interface Source {
   /** Relative to the root, with `/`; empty for the root itself. */
   path: string
+  /** Other folders where the same files may lie: a person moves them there after a change of the layout. */
+  others?: readonly string[]
   accepts(name: string): boolean
   parse(name: string, content: string, times: FileTimes): LocatedEntry[]
 }
@@ -50,9 +52,11 @@ export function sourcesOf(fileSystem: FileSystem, root: string, layout: Layout):
     windowFolder === layout.memory ? [together(windowSource, curatedSource)] : [windowSource, curatedSource]
 
   const again = secondNames(fileSystem, root, layout)
-  const archives = archiveFoldersOf(layout).map(
+  const folders = archiveFoldersOf(layout)
+  const archives = folders.map(
     (path): Source => ({
       path,
+      others: folders.filter((each) => each !== path),
       accepts: (name) => !again.has(path) && archiveFile.test(name),
       parse: parseArchive,
     }),

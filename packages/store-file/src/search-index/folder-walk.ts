@@ -33,7 +33,7 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
     const modified = isThere ? modifiedAt(fileSystem, path) : undefined
     const state = index.knownFolder(source.path)
     if (modified === undefined) {
-      if (state && state.count > 0) throw missingFolder(path, state.count)
+      if (state && state.count > 0) forgetMoved(index, source, state.count)
       return 0
     }
     const { listed, unfinished } = list(path, source)
@@ -44,6 +44,19 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
     if (!inStep) indexChanges(index, source, id, listed.differences(index.stamps(id)), progress)
     index.transaction(() => index.folderModified(id, lastingTime(modified, begun)))
     return listed.count()
+  }
+
+  /** @throws MemoryError UNAVAILABLE unless all files of a missing folder lie in another one */
+  const forgetMoved = (index: SearchIndex, source: Source, count: number): void => {
+    const { id } = index.transaction(() => index.folder(source.path))
+    const known = [...index.stamps(id)]
+    const isIn = (folder: string): boolean =>
+      known.every(({ name, size, modified }) => {
+        const now = stampAt(fileSystem, join(fromShown(root, folder), name))
+        return now !== null && now.size === size && now.modified === modified
+      })
+    if (!source.others?.some(isIn)) throw missingFolder(fromShown(root, source.path), count)
+    indexChanges(index, source, id, new Map(known.map(({ name }) => [name, null])))
   }
 
   /** The files of a folder that belong to the memory, and the names of unfinished ones. */
