@@ -39,6 +39,8 @@ describe('config', () => {
     expect(broken.err).toContain('nothing was changed: memory/.recall-echo.toml is not valid')
     expect(broken.err).toContain('TOML')
     expect(readFileSync(path, 'utf8')).toBe('[ephemeral\nmax_entries = 3\n')
+    writeFileSync(path, '[ephemeral]\nmax_entries = 3\nfoo = 1\n')
+    expect((await shell.run('config', 'ephemeral.max_entries', '51')).err).toContain("not '51'")
     writeFileSync(path, 'ephemeral = 3\n')
     expect((await shell.run('config')).err).toContain('write [ephemeral], and max_entries below it')
   })

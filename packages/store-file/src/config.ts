@@ -76,10 +76,9 @@ export function setConfig(store: FileStore, name: string, value: string): void {
     const changed = keepingLineEnds(text, (plain) => withSetting(plain, table, key, String(Number(value))))
     // The edit works on lines; the parser has the last word before the result is kept.
     if (!says(changed, table, key, Number(value))) {
-      throw new MemoryError(
-        `${store.layout.config} writes ${table} in a form that cannot be edited here: set ${name} = ${value} by hand`,
-        MemoryErrorCode.INVALID_INPUT,
-      )
+      const { problem } = readConfig(defaultFileSystem, store.root, store.layout)
+      const reason = `${store.layout.config} writes ${table} in a form that cannot be edited here: set ${name} = ${value} by hand`
+      throw new MemoryError(`nothing was changed: ${problem ?? reason}`, MemoryErrorCode.INVALID_INPUT)
     }
     replaceFile(defaultFileSystem, path, changed, { verify: workspace.assertUnchanged })
   })

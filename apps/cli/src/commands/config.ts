@@ -1,4 +1,4 @@
-import { defaultFileSystem, type FileStore, readConfig, setConfig, settingNames } from '@recall/store-file'
+import { defaultFileSystem, readConfig, setConfig, settingNames } from '@recall/store-file'
 import { UsageError } from '../exit-codes.ts'
 import type { RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
@@ -15,7 +15,7 @@ export async function config(
     if (name !== undefined && !settingNames.includes(name)) {
       throw new UsageError(`there is no setting '${name}'. The settings are: ${settingNames.join(', ')}`)
     }
-    if (name !== undefined && value !== undefined) change(store, name, value)
+    if (name !== undefined && value !== undefined) setConfig(store, name, value)
     const { config: current, problem } = readConfig(defaultFileSystem, store.root, store.layout)
     if (problem) io.err(`recall: ${problem}\n`)
     const settings: Record<string, unknown> = { 'ephemeral.max_entries': current.ephemeral.maxEntries }
@@ -24,14 +24,4 @@ export async function config(
     else for (const [key, setting] of Object.entries(shown)) io.out(`${key} = ${String(setting)}\n`)
     return undefined
   })
-}
-
-/** An invalid file can be the reason why a setting in it cannot be changed. */
-function change(store: FileStore, name: string, value: string): void {
-  try {
-    setConfig(store, name, value)
-  } catch (error) {
-    const { problem } = readConfig(defaultFileSystem, store.root, store.layout)
-    throw problem === undefined ? error : new UsageError(`nothing was changed: ${problem}`)
-  }
 }
