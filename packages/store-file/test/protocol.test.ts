@@ -6,10 +6,15 @@ import { expect, it } from 'vitest'
 import { openFileMemory } from '../src/open-file-memory.ts'
 import { temporaryRoot } from './support/temporary-root.ts'
 
-it('records the outcome of a loop that followed a section which a person wrote', async () => {
+it('keeps what a loop learned whose names are those of sections', async () => {
   const memory = await openFileMemory({ root: temporaryRoot() })
   await memory.write('long-term', 'MEMORY.md#deploy', 'Run the migrations first.')
-  const reflection: Reflection = { outcome: 'success', lessons: [], patternsUsed: ['MEMORY.md#deploy'] }
+  const reflection: Reflection = {
+    outcome: 'success',
+    lessons: [{ id: 'runbook.md#deploy', category: 'deploy', text: 'Warm the cache.' }],
+    patternsUsed: ['MEMORY.md#deploy'],
+    toolsUsed: ['tools.md#kubectl'],
+  }
   await runLoop(
     memory,
     { description: 'deploy' },
@@ -22,7 +27,9 @@ it('records the outcome of a loop that followed a section which a person wrote',
     },
   )
   expect(await memory.read('long-term', 'MEMORY.md#deploy')).toBe('Run the migrations first.')
-  expect(await memory.read('long-term', 'statistic:MEMORY.md:deploy')).toMatchObject({ uses: 1 })
+  for (const key of ['statistic:MEMORY.md:deploy', 'statistic:tool:tools.md:kubectl'])
+    expect(await memory.read('long-term', key)).toMatchObject({ uses: 1 })
+  expect(await memory.read('long-term', 'lesson:runbook.md:deploy')).toMatchObject({ count: 1 })
   await memory.close()
 })
 

@@ -15,10 +15,10 @@ import {
 } from '../front/inputs.ts'
 import { isJsonObject } from '../json.ts'
 import { withoutKnownSecrets } from '../redaction/redact.ts'
-import { statisticKeyOf } from './statistic-key.ts'
+import { lessonKeyOf, statisticKeyOf } from './learned-keys.ts'
 
-const restOfKey = (beginning: string) =>
-  z.string().check(z.maxLength(maxKeyLength - beginning.length), ...nameChecks, noSecretBehind(beginning))
+const restOfKey = (keyOf: (rest: string) => string) =>
+  z.string().check(z.maxLength(maxKeyLength - keyOf('').length), ...nameChecks, noSecretIn(keyOf))
 
 /** Refuses what a write would refuse in a key: found only later, the data to be written under it would be lost. */
 const noSecretIn = (keyOf: (part: string) => string) =>
@@ -27,29 +27,29 @@ const noSecretIn = (keyOf: (part: string) => string) =>
     return withoutKnownSecrets(key) === key
   }, 'must not hold a secret, because it becomes part of a key')
 
-const noSecretBehind = (beginning: string) => noSecretIn((rest) => beginning + rest)
-
 const patternSchema = keySchema.check(
   z.maxLength(maxKeyLength - statisticKeyOf('').length),
-  noSecretBehind(''),
+  noSecretIn((pattern) => pattern),
   noSecretIn(statisticKeyOf),
 )
 
 /** Becomes part of the key of an episode. */
-export const loopIdSchema = restOfKey('episode:')
+export const loopIdSchema = restOfKey((id) => `episode:${id}`)
 export const outcomeSchema = z.enum(['success', 'partial', 'failure'])
 export const lessonSchema = z.looseObject({
   category: tagSchema,
   text: z.string().check(z.refine((text) => text.trim() !== '', 'must say something')),
   /** Becomes part of a key. */
-  id: z.optional(restOfKey('lesson:')),
+  id: z.optional(restOfKey(lessonKeyOf)),
 })
 
 /** The parts of a loop's reflection that are counted, learned, or become keys or tags (next to two other tags). */
 export const reflectionSchema = z.looseObject({
   outcome: outcomeSchema,
   lessons: z.array(lessonSchema),
-  toolsUsed: z.optional(z.array(tagSchema.check(noSecretBehind('statistic:tool:'))).check(z.maxLength(254))),
+  toolsUsed: z.optional(
+    z.array(tagSchema.check(noSecretIn((tool) => statisticKeyOf(`tool:${tool}`)))).check(z.maxLength(254)),
+  ),
   patternsUsed: z.optional(z.array(patternSchema)),
 })
 

@@ -5,6 +5,7 @@ import { wordsOf } from '../ranking/words.ts'
 import { redactText } from '../redaction/redact.ts'
 import { shortDigest } from '../text/short-digest.ts'
 import { lessonSchema } from './inputs.ts'
+import { lessonKeyOf } from './learned-keys.ts'
 import type { AnyLesson, Episode, Lesson, Outcome } from './types.ts'
 import { updateEntry } from './update-entry.ts'
 
@@ -90,7 +91,7 @@ const identityOf = ({ category, text }: AnyLesson): string =>
  */
 export async function lessonKey(lesson: Lesson | AnyLesson): Promise<string> {
   parseInput(lessonSchema, lesson, 'lesson')
-  if (lesson.id) return `lesson:${lesson.id}`
+  if (lesson.id) return lessonKeyOf(lesson.id)
   const [category = '', text = ''] = [lesson.category, lesson.text].map((each) => redactText(each).text)
   return `lesson:${await shortDigest(identityOf({ category, text }))}`
 }

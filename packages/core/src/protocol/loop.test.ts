@@ -306,6 +306,26 @@ describe('runLoop', () => {
     })
   })
 
+  it('counts once what one loop names several times', async () => {
+    const { memory, clock } = setUp()
+    const reflect: Steps['reflect'] = () => ({
+      outcome: 'failure',
+      lessons: [
+        { category: 'git', text: 'Pull before push' },
+        { category: 'git', text: 'pull BEFORE push!' },
+      ],
+      toolsUsed: ['git', 'git', 'npm'],
+      patternsUsed: ['release', 'release'],
+      iterations: 2,
+    })
+    const { episode } = await runLoop(memory, goal, steps({ reflect }), { clock })
+    expect(episode).toMatchObject({ toolsUsed: ['git', 'npm'], indexedBy: { complexity: 4 } })
+    for (const key of ['statistic:tool:git', 'statistic:tool:npm', 'release'])
+      expect(await memory.read('long-term', key)).toMatchObject({ uses: 1 })
+    const lessons = await memory.search('long-term', { tags: ['lesson'] })
+    expect(lessons.map(({ value }) => value)).toMatchObject([{ count: 1 }])
+  })
+
   it('gives the action the state of its tools', async () => {
     const { memory, clock } = setUp()
     await memory.write('short-term', 'browser', { page: 3 }, { tags: ['tool-state'] })

@@ -5,10 +5,10 @@ import { isJsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import { type ContextBundle, type ContextOptions, retrieveContext } from './context.ts'
 import { loopIdSchema, outcomeSchema, reflectionSchema } from './inputs.ts'
-import { learn } from './lessons.ts'
+import { statisticKeyOf } from './learned-keys.ts'
+import { learn, lessonKey } from './lessons.ts'
 import { createPatternMatcher, type PatternMatch } from './pattern-matcher.ts'
 import { checkGoal, queryOf } from './query-text.ts'
-import { statisticKeyOf } from './statistic-key.ts'
 import { recordOutcome } from './statistics.ts'
 import type {
   AnyGoal,
@@ -168,7 +168,7 @@ export async function runLoop<
       loopId,
       taskId,
       goal,
-      reflection,
+      reflection: withoutRepeats(reflection),
       trace,
       updates,
       started,
@@ -215,15 +215,32 @@ interface Finished {
 /** Writes the episode first, so that lessons can always be traced back to it. */
 async function keepEpisode(memory: MemoryManager, finished: Finished): Promise<Episode> {
   const { loopId, reflection } = finished
-  const { outcome, lessons, toolsUsed = [], patternsUsed = [] } = reflection
+  const { outcome, toolsUsed = [], patternsUsed = [] } = reflection
   const key = `episode:${loopId}`
   const updates: MemoryUpdate[] = [...finished.updates, { scope: 'episodic', key }]
   const episode = toEpisode(finished, updates)
   await memory.write('episodic', key, episode, { tags: ['execution', outcome, ...toolsUsed] })
-  for (const lesson of lessons) await learn(memory, lesson)
-  for (const tool of toolsUsed) await recordOutcome(memory, `statistic:tool:${tool}`, outcome)
+  for (const lesson of await differing(reflection.lessons)) await learn(memory, lesson)
+  for (const tool of toolsUsed) await recordOutcome(memory, statisticKeyOf(`tool:${tool}`), outcome)
   for (const pattern of patternsUsed) await recordPattern(memory, pattern, outcome)
   return (await memory.read<Episode>('episodic', key)) ?? episode
+}
+
+/** Lessons of one loop, each once: a loop that says the same in two ways has still learned it once. */
+async function differing(lessons: readonly AnyLesson[]): Promise<AnyLesson[]> {
+  const byKey = new Map<string, AnyLesson>()
+  for (const lesson of lessons) byKey.set(await lessonKey(lesson), lesson)
+  return [...byKey.values()]
+}
+
+/** A loop has one outcome, however often it used a tool or followed a pattern. */
+const withoutRepeats = <Given extends Reflection>(reflection: Given): Given => {
+  const { toolsUsed, patternsUsed } = reflection
+  return {
+    ...reflection,
+    ...(toolsUsed && { toolsUsed: [...new Set(toolsUsed)] }),
+    ...(patternsUsed && { patternsUsed: [...new Set(patternsUsed)] }),
+  }
 }
 
 /**
