@@ -86,6 +86,19 @@ describe('a key that more than one kind of file can hold', () => {
     await memory.close()
   })
 
+  it.each(['', ' \n'])('is refused for a blank introduction, which is none: %j', async (blank) => {
+    const { memory } = await openWithArchives(0)
+    await memory.write('long-term', 'MEMORY.md#intro', 'kept')
+    await expect(memory.write('long-term', 'MEMORY.md#intro', blank)).rejects.toMatchObject({
+      code: 'MEMORY_INVALID_INPUT',
+      message: expect.stringContaining('cannot be blank: delete it'),
+    })
+    expect(await memory.read('long-term', 'MEMORY.md#intro')).toBe('kept')
+    await memory.write('long-term', 'MEMORY.md#a', blank)
+    expect(await memory.read('long-term', 'MEMORY.md#a')).toBe('')
+    await memory.close()
+  })
+
   it('is cleared also when two sections have one heading', async () => {
     const { memory, at } = await openWithArchives(0)
     mkdirSync(at(), { recursive: true })

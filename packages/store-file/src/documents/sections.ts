@@ -151,6 +151,10 @@ export function requireSectionText({ scope, key, value, text, type, tags }: Entr
   if (type !== null && type !== sectionType) throw refused(`${only} cannot have a type`)
   if (text !== value)
     throw refused(`${only} is found by its text: leave out text and index, or choose another key`)
+  if (value.trim() === '' && sectionOf(key)?.slug === introSlug)
+    throw refused(
+      `'${key}' is what stands before the first section of a file, and cannot be blank: delete it`,
+    )
   if (parseSections(value.trim()).length > 1)
     throw refused(`the text for '${key}' holds a '## ' heading: write that section under its own key`)
   if (parseSections(`${value.trim()}\n\n## Next\n`).length === 1)
