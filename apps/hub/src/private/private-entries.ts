@@ -9,6 +9,7 @@ import {
   shortTermTtl,
 } from '@recall/core'
 import { searchableText, toJsonValue } from '@recall/core/json'
+import { statedType } from '@recall/core/stores'
 import type { Hub } from '../hub.ts'
 import type { entrySchema } from './wire.ts'
 
@@ -28,7 +29,12 @@ export function entryFromWire(
 ): Entry {
   const redactor = createRedactor(wire.encrypted ? 'allow' : config.privateSecrets)
   redactor.checkKey(wire.key, place.scope)
-  const { value, text, type, tags } = redactor.redact(
+  const {
+    value,
+    text,
+    type: given,
+    tags,
+  } = redactor.redact(
     { ...place, key: wire.key },
     {
       value: jsonOf(wire.value),
@@ -37,7 +43,9 @@ export function entryFromWire(
       tags: [...wire.tags],
     },
   )
-  const ttl = wire.ttl === undefined && place.scope === 'short-term' ? shortTermTtl : (wire.ttl ?? null)
+  const type = wire.type === undefined && !wire.encrypted ? statedType(value) : given
+  const wanted = wire.ttl === undefined && place.scope === 'short-term' ? shortTermTtl : wire.ttl
+  const ttl = wanted == null ? null : Math.ceil(wanted)
   const { createdAt = now, updatedAt = now, accessedAt = now } = wire
   return {
     ...place,

@@ -8,6 +8,7 @@ import {
   mostListed,
 } from '@recall/core'
 import { isJson } from '@recall/core/json'
+import { longestTtl } from '@recall/core/stores'
 import { hasControlCharacter } from '@recall/core/text'
 import { listOf } from '../routes/list-of.ts'
 
@@ -81,8 +82,8 @@ export const entrySchema = z.strictObject({
   updatedAt: time.optional(),
   accessedAt: time.optional(),
   accessCount: z.number().int().nonnegative().default(0),
-  ttl: z.number().positive().nullish(),
-  expiresAt: z.number().nullish(),
+  ttl: z.number().positive().max(longestTtl).nullish(),
+  expiresAt: time.nullish(),
   encrypted: z.boolean().default(false),
   embedding: z
     .strictObject({ model, vector, units: listOf(vector, 10_000).optional() })

@@ -3,6 +3,7 @@ import type { Address } from '../memory-store.ts'
 import { mostPassages } from '../ranking/surest-passages.ts'
 import type { ValueSchema } from '../schemas.ts'
 import { type MemoryScope, memoryScopes } from '../scope.ts'
+import { longestTtl } from '../stores/expiry.ts'
 import { hasControlCharacter } from '../text/control-characters.ts'
 import { parseInput } from './parse-input.ts'
 
@@ -43,8 +44,6 @@ const vector = z.pipe(
   z.array(z.number()).check(z.minLength(1), z.maxLength(maxDimensions)),
 )
 const positive = z.number().check(z.positive('must be above 0'))
-/** Milliseconds, about three thousand years: keeps every expiry within the range of a `Date`. */
-const longestTtl = 1e14
 export const endless = z.literal(Number.POSITIVE_INFINITY)
 const ttl = z.union(
   [

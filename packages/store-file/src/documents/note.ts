@@ -1,5 +1,6 @@
 import { type Entry, type JsonObject, type JsonValue, MemoryError, MemoryErrorCode } from '@recall/core'
 import { maxJsonDepth, searchableText } from '@recall/core/json'
+import { longestTtl } from '@recall/core/stores'
 import { fingerprint } from '@recall/core/text'
 import { fileStem } from '../files/paths.ts'
 import { type FileEntry, type FileTimes, parseTime, printTime, stringsOf } from './file-entry.ts'
@@ -155,12 +156,6 @@ const isIndexed = ({ indexed }: JsonObject): boolean => !/^(?:false|no|off|0)$/i
 
 const isLifetime = (ttl: JsonValue | undefined): ttl is number =>
   typeof ttl === 'number' && ttl > 0 && ttl <= longestTtl
-
-/**
- * The same limit as for writes. A time much farther away is not a safe integer, and SQLite's driver cannot read its
- * row.
- */
-const longestTtl = 1e14
 
 const misnamed = (stem: string): string =>
   `its front matter has another key than its name: it is read as '${stem}'; give it its name back, or delete the line 'key'`
