@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { type Target, targets } from '../src/index.ts'
-import { machineIn, setUp, wiringIn, write } from './installing.ts'
+import { machineIn, setUp, snapshot, wiringIn, write } from './installing.ts'
 import { temporaryFolder } from './support.ts'
 
 describe('a server of the same name that is not ours', () => {
@@ -21,7 +21,8 @@ describe('a server of the same name that is not ours', () => {
     ['codex', '.codex/config.toml', toml('"recall"')],
   ])('stays when %s is wired and when it is not any more', async (name, path, text) => {
     const home = await temporaryFolder()
-    write(home, { [path]: text })
+    // OpenCode has instructions of its own, so that its settings are given nothing but the server.
+    write(home, { [path]: text, '.config/opencode/AGENTS.md': '' })
     const target = targets.find((each) => each.name === name) as Target
     const { install, uninstall } = setUp(home, target)
     const refused = install().filter(({ status }) => status === 'refused')
@@ -147,6 +148,76 @@ it.each([
     expect(existsSync(join(home, file)) ? read() : '').not.toContain('recall')
   },
 )
+
+describe('the instructions of OpenCode, which reads those of Claude Code while it has none of its own', () => {
+  const opencode = targets.find(({ name }) => name === 'opencode') as Target
+  const folder = '.config/opencode'
+  const listed = (home: string) =>
+    JSON.parse(readFileSync(join(home, folder, 'opencode.json'), 'utf8')).instructions
+  const textOf = (home: string, file: string) => readFileSync(join(home, folder, file), 'utf8')
+
+  it('are a file beside those of others, which its settings list', async () => {
+    const home = await temporaryFolder()
+    write(home, { [`${folder}/opencode.json`]: '{ "instructions": ["~/rules.md"] }\n' })
+    const before = snapshot(home)
+    const { install, uninstall } = setUp(home, opencode)
+    install()
+    expect(existsSync(join(home, folder, 'AGENTS.md'))).toBe(false)
+    expect(textOf(home, 'recall.md')).toMatch(/^# Memory\n/)
+    expect(listed(home)).toEqual(['~/rules.md', join(home, folder, 'recall.md')])
+    expect(install().every(({ status }) => status === 'kept')).toBe(true)
+    write(home, { [`${folder}/AGENTS.md`]: 'Be brief.\n' })
+    uninstall()
+    expect(textOf(home, 'AGENTS.md')).toBe('Be brief.\n')
+    expect(snapshot(home)).toMatchObject(before)
+    expect(existsSync(join(home, folder, 'recall.md'))).toBe(false)
+  })
+
+  it('are a block in AGENTS.md where there is one', async () => {
+    const home = await temporaryFolder()
+    write(home, { [`${folder}/AGENTS.md`]: 'Be brief.\n' })
+    setUp(home, opencode).install()
+    expect(textOf(home, 'AGENTS.md')).toMatch(/^Be brief\.\n\n<!-- recall:begin/)
+    expect(existsSync(join(home, folder, 'recall.md'))).toBe(false)
+    expect(listed(home)).toBeUndefined()
+  })
+
+  it('are told once when AGENTS.md comes later, and taken out to the byte', async () => {
+    const home = await temporaryFolder()
+    write(home, { [`${folder}/opencode.json`]: '{ "model": "a" }\n' })
+    const { install, uninstall } = setUp(home, opencode)
+    install()
+    write(home, { [`${folder}/AGENTS.md`]: 'Be brief.\n' })
+    install()
+    expect(textOf(home, 'AGENTS.md')).toContain('recall:begin')
+    expect(listed(home)).toBeUndefined()
+    expect(install().every(({ status }) => status === 'kept')).toBe(true)
+    expect(uninstall().filter(({ status }) => status === 'refused')).toEqual([])
+    expect(textOf(home, 'AGENTS.md')).toBe('Be brief.\n')
+    expect(textOf(home, 'opencode.json')).toBe('{ "model": "a" }\n')
+    expect(existsSync(join(home, folder, 'recall.md'))).toBe(false)
+  })
+
+  it('are refused where the settings hold something else than a list', async () => {
+    const home = await temporaryFolder()
+    write(home, { [`${folder}/opencode.json`]: '{ "instructions": "~/rules.md" }' })
+    const reason = "'instructions' is not a list"
+    expect(setUp(home, opencode).install().at(-1)).toMatchObject({ status: 'refused', reason })
+  })
+
+  it('leave the list to what others put into it since', async () => {
+    const home = await temporaryFolder()
+    const { install, uninstall } = setUp(home, opencode)
+    install()
+    const path = join(home, folder, 'opencode.json')
+    writeFileSync(
+      path,
+      readFileSync(path, 'utf8').replace('"instructions": [', '"instructions": ["~/rules.md",'),
+    )
+    uninstall()
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ instructions: ['~/rules.md'] })
+  })
+})
 
 it('Codex instructions are taken back also when others have taken their place since', async () => {
   const home = await temporaryFolder()

@@ -81,7 +81,7 @@ it.each([
   ['aider', '.aider.recall.md', false, false, false],
   ['gemini', '.gemini/extensions/recall/GEMINI.md', true, true, true],
   ['copilot', '.copilot/copilot-instructions.md', true, true, true],
-  ['opencode', '.config/opencode/AGENTS.md', true, true, true],
+  ['opencode', '.config/opencode/recall.md', true, true, true],
   ['generic', '.agents/skills/recall/SKILL.md', false, false, true],
 ])('the agent of %s is told what is done for it, and which tools it has', async (name, path, ...does) => {
   const text = await wiredFile(name, path)

@@ -18,9 +18,14 @@ export type JsonPart =
   | { at: readonly string[]; hook: unknown }
   /** A list of hooks that must not hold any of ours: those of an earlier installation are removed. */
   | { at: readonly string[]; noHook: true }
+  /** A text in a list of texts. */
+  | { at: readonly string[]; item: string }
+  /** A list of texts that must not hold this one: that of an earlier installation is removed. */
+  | { at: readonly string[]; noItem: string }
 
-type Wanted = Exclude<JsonPart, { noHook: true }>
-const isWanted = (part: JsonPart): part is Wanted => !('noHook' in part)
+type Unwanted = Extract<JsonPart, { noHook: true } | { noItem: string }>
+type Wanted = Exclude<JsonPart, Unwanted>
+const isWanted = (part: JsonPart): part is Wanted => !('noHook' in part || 'noItem' in part)
 
 /**
  * Edits our parts of a JSON file that belongs to a host and may have comments, trailing commas and any indentation.
@@ -77,8 +82,10 @@ function addPart(body: string, part: Wanted, eol: string): string {
     if (!part.isOurs || !isRecord(present)) return change(body, [...part.at], part.member, eol)
     return startAnew(body, [...part.at], present, part.member, eol)
   }
-  if (present === undefined) return change(body, [...part.at], [part.hook], eol)
-  const list = hookList(present, part.at)
+  if (present === undefined) return change(body, [...part.at], ['item' in part ? part.item : part.hook], eol)
+  const list = listIn(present, part.at)
+  if ('item' in part)
+    return list.includes(part.item) ? body : change(body, [...part.at, list.length], part.item, eol, true)
   const place = ownPlace(list)
   if (place === undefined) return change(body, [...part.at, list.length], part.hook, eol, true)
   return startAnew(body, [...part.at, ...place], hookAt(list, place), commandOf(part.hook), eol)
@@ -125,6 +132,9 @@ function withHook(list: readonly unknown[], hook: unknown): unknown[] {
   return list.with(entry, { ...around, hooks: innerHooks(around).with(inner, own) })
 }
 
+const withItem = (list: readonly unknown[], item: string): readonly unknown[] =>
+  list.includes(item) ? list : [...list, item]
+
 /** The command of a hook itself, which some hosts put in a list. */
 const commandOf = (hook: unknown): unknown => innerHooks(hook)[0] ?? hook
 
@@ -134,22 +144,35 @@ const innerHooks = (item: unknown): unknown[] =>
 function removePart(body: string, part: JsonPart): string {
   const present = at(parsed(body), part.at)
   if (present === undefined) return body
-  if ('noHook' in part && !Array.isArray(present)) return body
+  if (!isWanted(part) && !Array.isArray(present)) return body
   if ('member' in part) {
     // The member may have existed before our installation.
     if (part.keep || isOthers(part, present)) return body
     return withoutEmpty(cut(body, [...part.at]), part.at.slice(0, -1))
   }
+  const list = listIn(present, part.at)
+  const text = 'item' in part ? part.item : 'noItem' in part ? part.noItem : undefined
+  const edited =
+    text === undefined ? withoutHooks(body, part.at, list) : withoutItem(body, part.at, list, text)
+  return edited === body ? body : withoutEmpty(edited, part.at)
+}
+
+function withoutHooks(body: string, path: readonly string[], list: readonly unknown[]): string {
   let edited = body
-  for (const [i, item] of [...hookList(present, part.at).entries()].reverse()) {
-    if (isOwnHook(item)) edited = cut(edited, [...part.at, i])
+  for (const [i, item] of [...list.entries()].reverse()) {
+    if (isOwnHook(item)) edited = cut(edited, [...path, i])
     else {
       for (const [j, hook] of [...innerHooks(item).entries()].reverse()) {
-        if (isOwnHook(hook)) edited = cut(edited, [...part.at, i, 'hooks', j])
+        if (isOwnHook(hook)) edited = cut(edited, [...path, i, 'hooks', j])
       }
     }
   }
-  return edited === body ? body : withoutEmpty(edited, part.at)
+  return edited
+}
+
+function withoutItem(body: string, path: readonly string[], list: readonly unknown[], item: string): string {
+  const i = list.indexOf(item)
+  return i === -1 ? body : cut(body, [...path, i])
 }
 
 const isOthers = (part: JsonPart, present: unknown): boolean =>
@@ -186,7 +209,8 @@ function isOwnHook(item: unknown): boolean {
 function withPart(root: unknown, part: Wanted): unknown {
   const [name, ...rest] = part.at
   if (name === undefined) {
-    if ('hook' in part) return withHook(root === undefined ? [] : hookList(root, part.at), part.hook)
+    if ('hook' in part) return withHook(root === undefined ? [] : listIn(root, part.at), part.hook)
+    if ('item' in part) return withItem(root === undefined ? [] : listIn(root, part.at), part.item)
     if (part.isOurs && isRecord(root)) return { ...root, ...startOf(part.member) }
     return part.keep && root !== undefined ? root : part.member
   }
@@ -203,7 +227,7 @@ function at(value: unknown, path: readonly string[]): unknown {
   }, value)
 }
 
-function hookList(value: unknown, path: readonly string[]): unknown[] {
+function listIn(value: unknown, path: readonly string[]): unknown[] {
   if (Array.isArray(value)) return value
   throw new CannotEdit(`'${path.join('.')}' is not a list`)
 }

@@ -16,11 +16,19 @@ export const opencodeTarget: Target = {
   edits(machine, wiring) {
     const folder = folderOf(machine)
     const commented = join(folder, 'opencode.jsonc')
+    const instructions = join(folder, 'AGENTS.md')
+    const ownInstructions = join(folder, 'recall.md')
+    // While it has no AGENTS.md, the host reads ~/.claude/CLAUDE.md: one of ours would switch that off.
+    const hasInstructions = machine.exists(instructions)
+    const protocol = protocolText(wiring, { injects: true, archives: true })
     const { command, args } = mcpCommand(machine, wiring)
     return [
-      markedBlock(join(folder, 'AGENTS.md'), protocolText(wiring, { injects: true, archives: true })),
+      hasInstructions ? markedBlock(instructions, protocol) : ownFile(ownInstructions, protocol),
       ownFile(join(folder, 'plugins', 'recall.js'), pluginText(wiring)),
       jsonFile(machine.exists(commented) ? commented : join(folder, 'opencode.json'), [
+        hasInstructions
+          ? { at: ['instructions'], noItem: ownInstructions }
+          : { at: ['instructions'], item: ownInstructions },
         {
           at: ['mcp', 'recall'],
           member: { type: 'local', command: [command, ...args], enabled: true },
