@@ -234,6 +234,17 @@ it('Codex instructions are taken back also when others have taken their place si
   expect(readFileSync(join(home, '.codex/AGENTS.override.md'), 'utf8')).toBe('Be quick.\n')
 })
 
+it.each(['', ' \n\t\r\n'])(
+  'instructions of Codex stay in force beside an override of nothing but %j',
+  async (blank) => {
+    const home = await temporaryFolder()
+    write(home, { '.codex/AGENTS.md': 'Be brief.\n', '.codex/AGENTS.override.md': blank })
+    setUp(home, targets.find(({ name }) => name === 'codex') as Target).install()
+    expect(readFileSync(join(home, '.codex/AGENTS.md'), 'utf8')).toContain('recall:begin')
+    expect(readFileSync(join(home, '.codex/AGENTS.override.md'), 'utf8')).toBe(blank)
+  },
+)
+
 it('what a person gave the server in Codex stays when it is installed again', async () => {
   const home = await temporaryFolder()
   const path = join(home, '.codex/config.toml')

@@ -26,11 +26,12 @@ export const codexTarget: Target = {
       ['PostCompact', 'post-compact'],
       ['Stop', 'stop'],
     ]
-    // The host does not read AGENTS.md when there is an override.
+    // The host reads the first of the two that has text.
     const override = join(folder, 'AGENTS.override.md')
+    const isOverridden = (machine.readText(override) ?? '').trim() !== ''
     return [
       markedBlock(
-        machine.exists(override) ? override : join(folder, 'AGENTS.md'),
+        isOverridden ? override : join(folder, 'AGENTS.md'),
         protocolText(wiring, { injects: true, archives: true }),
         { limit: 32 * 1024, unit: 'bytes' },
       ),
