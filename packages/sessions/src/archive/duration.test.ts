@@ -40,3 +40,13 @@ it('spans from the earliest to the latest time, passing over messages without on
   }
   expect([span.end(), span.duration()]).toEqual(['2026-01-01T00:05:00.000Z', '10m'])
 })
+
+it('does not know how long several messages took that all have the same time', () => {
+  const span = createTimeSpan()
+  span.add('2026-01-01T00:00:00Z')
+  expect(span.duration()).toBe('0s')
+  span.add('2026-01-01T00:00:00Z')
+  expect([span.end(), span.duration()]).toEqual(['2026-01-01T00:00:00.000Z', 'unknown'])
+  span.add('2026-01-01T00:01:00Z')
+  expect(span.duration()).toBe('1m')
+})

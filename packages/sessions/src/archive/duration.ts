@@ -27,7 +27,10 @@ export interface TimeSpan {
   add(at: string | undefined): void
   /** When the last message that has a time was sent, ISO 8601. */
   end(): string | undefined
-  /** From the earliest to the latest time, for people; `unknown` when no message has one. */
+  /**
+   * From the earliest to the latest time, for people; `unknown` when no message has one, or all have the same, which is
+   * then that of their session.
+   */
   duration(): string
 }
 
@@ -35,15 +38,20 @@ export function createTimeSpan(): TimeSpan {
   let earliest = Number.POSITIVE_INFINITY
   let latest = Number.NEGATIVE_INFINITY
   let end: string | undefined
+  let timed = 0
   return {
     add(at) {
       const time = at === undefined ? Number.NaN : parseInstant(at)
       if (Number.isNaN(time)) return
+      timed++
       earliest = Math.min(earliest, time)
       latest = Math.max(latest, time)
       end = new Date(time).toISOString()
     },
     end: () => end,
-    duration: () => (end === undefined ? 'unknown' : formatDuration(latest - earliest)),
+    duration: () => {
+      const isKnown = timed === 1 || latest > earliest
+      return isKnown ? formatDuration(latest - earliest) : 'unknown'
+    },
   }
 }
