@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createMemoryManager } from '@recall/core'
 import { openFileStore } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
-import { createArchiver } from '../src/imports/archiver.ts'
+import { type ArchiveResult, createArchiver } from '../src/imports/archiver.ts'
 import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
 
 describe('archive', () => {
@@ -191,6 +191,54 @@ describe('archive', () => {
     for (const format of ['Qwen Code chat', 'opencode.db#<id>', 'conversations.json#<id>', '## User'])
       expect(err).toContain(format)
     expect(readdirSync(join(shell.root, 'memory/conversations'))).toEqual([])
+  })
+
+  it('takes all sessions of a log of Aider, or one, and again what was added', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const path = join(temporaryFolder(), '.aider.chat.history.md')
+    const session = (time: string, said: string): string =>
+      `\n# aider chat started at 2026-11-20 ${time}\n\n> Aider v0.86.1  \n\n#### ${said}  \n\nIt sleeps.\n\n`
+    writeFileSync(path, session('09:00:00', 'where is the walrus?') + session('10:00:00', 'and the lynx?'))
+    const archived = async (...argv: string[]) =>
+      (await shell.json<{ archived: ArchiveResult[] }>('archive', ...argv)).archived.map((each) => [
+        each.sessionId,
+        each.status,
+        each.window,
+      ])
+    const ids = ['09', '10', '11'].map((hour) => `aider-2026-11-20T${hour}-00-00`)
+    expect(await archived(`${path}#${ids[1]}`)).toEqual([[ids[1], 'archived', 'added']])
+    expect(await archived(path)).toEqual([
+      [ids[0], 'archived', 'added'],
+      [ids[1], 'unchanged', 'present'],
+    ])
+    appendFileSync(path, `#### thanks  \n${session('11:00:00', 'where is the ocelot?')}`)
+    expect(await archived(path)).toEqual([
+      [ids[0], 'unchanged', 'present'],
+      [ids[1], 'updated', 'updated'],
+      [ids[2], 'archived', 'added'],
+    ])
+    const archive = readFileSync(join(shell.root, 'memory/conversations/conversation-001.md'), 'utf8')
+    expect(archive).toMatch(/^duration: "unknown"$/m)
+    expect(archive).toContain(
+      '### Assistant\n\n> [output] Aider v0.86.1\n\n### User\n\nand the lynx?\n\n### Assistant\n\nIt sleeps.\n\n### User\n\nthanks\n',
+    )
+  })
+
+  it('tells apart sessions of two logs of Aider that began in the same second', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const logOf = (folder: string): string => {
+      const path = join(temporaryFolder(), '.aider.chat.history.md')
+      const head = '# aider chat started at 2026-11-20 09:00:00'
+      writeFileSync(path, `${head}\n\n> Git repo: ${folder}  \n\n#### fix the lint  \n`)
+      return path
+    }
+    const { archived } = await shell.json<{ archived: ArchiveResult[] }>('archive', logOf('a'), logOf('b'))
+    expect(archived.map(({ sessionId, status }) => [sessionId, status])).toEqual([
+      ['aider-2026-11-20T09-00-00', 'archived'],
+      [expect.stringMatching(/^aider-2026-11-20T09-00-00-[0-9a-f]{6}$/), 'archived'],
+    ])
   })
 
   it('takes markdown and JSON, named and among other files in a folder', async () => {

@@ -256,6 +256,28 @@ describe('import', () => {
     expect(readdirSync(archives)).toHaveLength(4)
   })
 
+  it('imports the sessions of a log of Aider in a folder, which is no note', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    const session = (day: number): string =>
+      `\n# aider chat started at 2026-11-${day} 09:00:00\n\n#### what is day ${day}?  \n\nA day.\n\n`
+    const logged = (...days: number[]) =>
+      writeFiles(folder, {
+        'api/.aider.chat.history.md': days.map(session).join(''),
+        'api/notes.md': '# Pool\n\nIt leaks.\n',
+      })
+    logged(18, 19)
+    expect(await shell.json<ImportReport>('import', folder)).toMatchObject({ archived: 2, memories: 1 })
+    logged(18, 19, 20)
+    expect(await shell.json<ImportReport>('import', folder)).toMatchObject({
+      ...{ archived: 1, updated: 0, memories: 0, unchanged: 3 },
+      failed: [],
+    })
+    expect((await shell.run('search', 'day 20')).out).toContain('conversations/conversation-003.md')
+    const wanted = await shell.json('import', '--dry-run', '--project', join(folder, 'web'), folder)
+    expect(wanted).toMatchObject({ wouldRead: [] })
+  })
+
   it('says which conversation of an export cannot be read, and imports the others', async () => {
     const path = join(temporaryFolder(), 'conversations.json')
     const whole = { uuid: 'whole', chat_messages: [{ sender: 'human', text: 'tame the lynx' }] }

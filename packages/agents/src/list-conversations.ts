@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
-import { stat } from 'node:fs/promises'
 import { type Conversation, MemoryError, MemoryErrorCode } from '@recall/core'
 import { chatgptConversation } from './chatgpt/to-conversation.ts'
 import { claudeAiConversation } from './claude-ai/to-conversation.ts'
 import { isRecord } from './reading/content-blocks.ts'
 import type { ConversationForm } from './reading/conversation-form.ts'
-import { openFile, toMemoryError } from './reading/open-file.ts'
+import { openFile, stateOfFile, toMemoryError } from './reading/open-file.ts'
 import { type JsonItem, readJsonItems } from './reading/read-json-items.ts'
 import { parseJson } from './reading/read-json-lines.ts'
 
@@ -47,7 +46,7 @@ export async function listConversations(
   path: string,
 ): Promise<ReadonlyMap<string, ListedConversation> | null> {
   if (!/\.json$/i.test(path)) return null
-  const key = await stateOf(path)
+  const key = await stateOfFile(path)
   if (last?.key === key) return last.conversations
   const conversations = new Map<string, ListedConversation>()
   let isExport = false
@@ -145,14 +144,5 @@ async function readValue(path: string, { start, length, stamp }: ListedConversat
     throw toMemoryError(path, error)
   } finally {
     await file.close()
-  }
-}
-
-async function stateOf(path: string): Promise<string> {
-  try {
-    const { size, mtimeMs, ino } = await stat(path)
-    return `${size}-${mtimeMs}-${ino}-${path}`
-  } catch (error) {
-    throw toMemoryError(path, error)
   }
 }

@@ -1,17 +1,24 @@
+import { listAiderSessions } from './aider/list-sessions.ts'
 import { recogniseHost } from './host-formats.ts'
 import { listOpencodeSession } from './opencode/read-session.ts'
-import { isJson, splitAddress } from './reading/one-of-many.ts'
+import { isJson, isMarkdown, splitAddress } from './reading/one-of-many.ts'
 
 /**
  * A session's transcript, then those of the helpers that it started and of their helpers, then those of sessions that
- * it was forked from. If a host keeps them all in the session's own transcript, that is the only one.
+ * it was forked from. If a host keeps them all in the session's own transcript, that is the only one. Of a log, all its
+ * sessions.
  *
  * @param path a file, or an address as `listImportable` returns it
  * @throws MemoryError when the session, or the place of its helpers, cannot be read
  */
 export async function listSessionTranscripts(path: string): Promise<string[]> {
   const address = splitAddress(path)
-  if (address !== null) return isJson(address.file) ? [path] : listOpencodeSession(address.file, address.id)
+  if (address !== null) {
+    const { file, id } = address
+    return isJson(file) || isMarkdown(file) ? [path] : listOpencodeSession(file, id)
+  }
+  const logged = await listAiderSessions(path)
+  if (logged !== null) return [...logged.keys()].map((id) => `${path}#${id}`)
   const found = new Set<string>()
   await addTranscripts(found, path)
   return [...found]

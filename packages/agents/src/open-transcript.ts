@@ -1,10 +1,12 @@
 import { type Conversation, MemoryError, MemoryErrorCode } from '@recall/core'
+import { listAiderSessions } from './aider/list-sessions.ts'
+import { readAiderSession } from './aider/read-session.ts'
 import { isChatDocument, readChatDocument } from './gemini/read-chat.ts'
 import { hostFormats, recogniseHost } from './host-formats.ts'
 import { listConversations, readListedConversation } from './list-conversations.ts'
 import { neutralFormats, openNeutralTranscript } from './neutral/read-transcript.ts'
 import { readOpencodeSession } from './opencode/read-session.ts'
-import { isJson, splitAddress } from './reading/one-of-many.ts'
+import { isJson, isMarkdown, splitAddress } from './reading/one-of-many.ts'
 import { openFile } from './reading/open-file.ts'
 import { readJsonDocument } from './reading/read-json-document.ts'
 
@@ -12,6 +14,7 @@ import { readJsonDocument } from './reading/read-json-document.ts'
 const formatsOfMany = [
   'a session in the database of OpenCode, as opencode.db#<id>',
   'conversations.json of an export of claude.ai or ChatGPT, one conversation as conversations.json#<id>',
+  'the log of Aider, one session as .aider.chat.history.md#<id>',
 ]
 
 /**
@@ -24,11 +27,12 @@ const formatsOfMany = [
 export async function openTranscript(path: string): Promise<Conversation> {
   const address = splitAddress(path)
   if (address !== null) {
-    const read = isJson(address.file) ? readListedConversation : readOpencodeSession
-    return read(address.file, address.id)
+    const { file, id } = address
+    if (isMarkdown(file)) return readAiderSession(file, id)
+    return isJson(file) ? readListedConversation(file, id) : readOpencodeSession(file, id)
   }
   const host = await recogniseHost(path)
-  if (host === null) await refuseExport(path)
+  if (host === null) await refuseMany(path)
   const chat = host === null ? await readChat(path) : null
   if (chat !== null) return chat
   const conversation = host === null ? await openNeutralTranscript(path) : await host.read(path)
@@ -61,13 +65,18 @@ const utf16 = (path: string): MemoryError =>
     { details: { path } },
   )
 
-/** @throws MemoryError INVALID_INPUT for an export of many conversations, because one of them must be named */
-async function refuseExport(path: string): Promise<void> {
+/** @throws MemoryError INVALID_INPUT for an export or a log, because one of what it holds must be named */
+async function refuseMany(path: string): Promise<void> {
   const conversations = await listConversations(path)
-  if (conversations === null) return
-  const [first] = conversations.keys()
-  throw new MemoryError(
-    `${path} is an export of ${conversations.size} conversations: import them all, or name one, for example ${path}#${first}`,
+  if (conversations !== null) throw ofMany(path, 'an export', 'conversations', conversations)
+  const sessions = await listAiderSessions(path)
+  if (sessions !== null) throw ofMany(path, 'a log', 'sessions', sessions)
+}
+
+function ofMany(path: string, file: string, kind: string, all: ReadonlyMap<string, unknown>): MemoryError {
+  const [first] = all.keys()
+  return new MemoryError(
+    `${path} is ${file} of ${all.size} ${kind}: import them all, or name one, for example ${path}#${first}`,
     MemoryErrorCode.INVALID_INPUT,
     { details: { path } },
   )

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
+import { listAiderSessions } from './aider/list-sessions.ts'
 import { claudeCodeFolder } from './claude-code/target.ts'
 import { codexFolder } from './codex/target.ts'
 import { copilotFolder } from './copilot/target.ts'
@@ -45,8 +46,8 @@ export function sessionSources(machine: {
 /**
  * What can be imported from a path. For a folder: its JSON, JSON Lines (also compressed) and markdown files at any
  * depth, a session's file before those of its helpers. For a session's file: that file, those of its helpers, and those
- * of sessions that it was forked from. For a database of sessions or a JSON export of conversations: each of them as
- * `<path>#<id>`. Links are not followed.
+ * of sessions that it was forked from. For a database or log of sessions or a JSON export of conversations: each of
+ * them as `<path>#<id>`. Links are not followed.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when the path cannot be read
  */
@@ -82,8 +83,8 @@ export interface SourceState {
 }
 
 /**
- * The state of a source that `listImportable` returned. A conversation in an export has its own state: a new export
- * changes only the state of conversations that went on.
+ * The state of a source that `listImportable` returned. A conversation in an export and a session in a log have their
+ * own state: what is new in the file changes only the state of those that went on.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when it cannot be read
  */
@@ -92,9 +93,10 @@ export async function stateOfSource(path: string): Promise<SourceState> {
   try {
     const { size, mtimeMs } = await stat(file)
     if (id === '') return { stamp: `${size}-${mtimeMs}`, changedAt: mtimeMs }
-    const conversation = (await listConversations(file))?.get(id)
-    if (conversation !== undefined) {
-      const { stamp, changedAt } = conversation
+    const listed = (await listConversations(file)) ?? (await listAiderSessions(file))
+    const one = listed?.get(id)
+    if (one !== undefined) {
+      const { stamp, changedAt } = one
       return { stamp, changedAt: changedAt === undefined ? mtimeMs : Date.parse(changedAt) }
     }
     return withLog({ stamp: `${size}-${mtimeMs}`, changedAt: mtimeMs }, `${file}-wal`)
@@ -122,8 +124,8 @@ const leaveToOpening = (path: string) => (error: unknown) => {
 }
 
 async function listConversationsIn(path: string): Promise<string[]> {
-  const conversations = await listConversations(path)
-  return conversations === null ? [path] : [...conversations.keys()].map((id) => `${path}#${id}`)
+  const listed = (await listConversations(path)) ?? (await listAiderSessions(path))
+  return listed === null ? [path] : [...listed.keys()].map((id) => `${path}#${id}`)
 }
 
 const isImportable = (name: string): boolean =>

@@ -33,7 +33,7 @@ export interface ConversationFacts {
  */
 export interface Conversation {
   sessionId: string
-  /** Whether the id is only a file name, which another session may share. */
+  /** Whether the id is only a file name or a time, which another session may share. */
   isNamedByFile?: true
   messages: AsyncIterable<Message> | Iterable<Message>
   /** Id of the session that started this one; set only for a helper's transcript. */

@@ -20,6 +20,6 @@ export const aiderTarget: Target = {
     ]
   },
   notes: () => [
-    'A project with a read: list of its own replaces this one. Aider has no hooks and no tools: the agent reads memory, and its sessions are not archived.',
+    'A project with a read: list of its own replaces this one. Aider has no hooks and no tools: the agent reads memory, and you archive its sessions yourself: recall archive .aider.chat.history.md',
   ],
 }

@@ -91,3 +91,22 @@ it('reads what only begins like a compressed file', async () => {
   await writeFile(path, Buffer.from('28b52f', 'hex'))
   expect(await textsOf(path)).toHaveLength(1)
 })
+
+it('reads the lines of a part of a file, and tells where each begins', async () => {
+  const path = await temporaryFile('log', 'é\r\ntwo\n\nfour')
+  const read = async (part?: { start: number; end?: number }) => {
+    const lines: [string | null, number][] = []
+    for await (const { text, start } of readLines(path, { chunkBytes: 2, part })) lines.push([text, start])
+    return lines
+  }
+  const all = [
+    ['é', 0],
+    ['two', 4],
+    ['', 8],
+    ['four', 9],
+  ]
+  expect(await read()).toEqual(all)
+  expect(await read({ start: 4 })).toEqual(all.slice(1))
+  expect(await read({ start: 4, end: 9 })).toEqual(all.slice(1, 3))
+  expect(await read({ start: 20 })).toEqual([])
+})

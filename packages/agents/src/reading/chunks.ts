@@ -10,26 +10,47 @@ const zstandard = Buffer.from('28b52ffd', 'hex')
  */
 const compressedBytes = 2048
 
+/** Byte offsets in a file; without `end`, all that follows. */
+interface FilePart {
+  start: number
+  end?: number | undefined
+}
+
 /**
  * The bytes of a file, decompressed if they are Zstandard, as Codex keeps old sessions. A chunk is valid until the next
  * one is requested.
  *
  * @param size how many bytes are read at once
+ * @param part only these bytes, as they are
  * @throws MemoryError CORRUPTION for a compressed file that is damaged or incomplete
  */
-export async function* chunksOf(file: FileHandle, path: string, size: number): AsyncGenerator<Buffer, void> {
+export async function* chunksOf(
+  file: FileHandle,
+  path: string,
+  size: number,
+  part?: FilePart,
+): AsyncGenerator<Buffer, void> {
+  if (part !== undefined) {
+    yield* bytesOf(file, size, part)
+    return
+  }
   const beginning = Buffer.alloc(zstandard.length)
   await file.read(beginning, 0, beginning.length, 0)
   if (beginning.equals(zstandard)) yield* decompressed(bytesOf(file, compressedBytes), path)
   else yield* bytesOf(file, size)
 }
 
-async function* bytesOf(file: FileHandle, size: number): AsyncGenerator<Buffer, void> {
+async function* bytesOf(
+  file: FileHandle,
+  size: number,
+  { start, end = Number.POSITIVE_INFINITY }: FilePart = { start: 0 },
+): AsyncGenerator<Buffer, void> {
   const chunk = Buffer.allocUnsafe(size)
-  for (;;) {
-    const { bytesRead } = await file.read(chunk, 0, size, null)
+  for (let at = start; at < end; ) {
+    const { bytesRead } = await file.read(chunk, 0, Math.min(size, end - at), at)
     if (bytesRead === 0) return
     yield chunk.subarray(0, bytesRead)
+    at += bytesRead
   }
 }
 

@@ -21,6 +21,20 @@ export async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
+/**
+ * A text that changes whenever a file does.
+ *
+ * @throws MemoryError NOT_FOUND or FORBIDDEN when its state cannot be read
+ */
+export async function stateOfFile(path: string): Promise<string> {
+  try {
+    const { size, mtimeMs, ino } = await stat(path)
+    return `${size}-${mtimeMs}-${ino}-${path}`
+  } catch (error) {
+    throw toMemoryError(path, error)
+  }
+}
+
 const isFolder = (path: string, cause?: unknown): MemoryError =>
   new MemoryError(`${path} is a folder, not a transcript`, MemoryErrorCode.INVALID_INPUT, {
     cause,

@@ -5,6 +5,8 @@ import { openFile, toMemoryError } from './open-file.ts'
 export interface Line {
   /** Counted from 1. */
   number: number
+  /** Byte offset at which it begins. */
+  start: number
   /** Without its line ending and without a byte order mark; `null` when the line was longer than the cap. */
   text: string | null
   /** False for a last line without a line ending: it may be half-written. */
@@ -20,6 +22,8 @@ export interface ReadLinesOptions {
   chunkBytes?: number
   /** The most lines to read, whatever they hold. Default: all. */
   mostLines?: number
+  /** Only what lies between these bytes, as it is: not decompressed. Default: all. */
+  part?: { start: number; end?: number | undefined }
 }
 
 const defaultMaxLineBytes = 16 * 1024 * 1024
@@ -37,12 +41,13 @@ export async function* readLines(path: string, options: ReadLinesOptions = {}): 
     maxLineBytes = defaultMaxLineBytes,
     chunkBytes = 256 * 1024,
     mostLines = Number.POSITIVE_INFINITY,
+    part,
   } = options
   const file = await openFile(path)
   try {
-    const line = collectLine(maxLineBytes)
+    const line = collectLine(maxLineBytes, part?.start)
     let number = 0
-    for await (const chunk of chunksOf(file, path, chunkBytes)) {
+    for await (const chunk of chunksOf(file, path, chunkBytes, part)) {
       let start = 0
       for (;;) {
         const end = chunk.indexOf(newline, start)
@@ -63,9 +68,10 @@ export async function* readLines(path: string, options: ReadLinesOptions = {}): 
 }
 
 /** Collects one line from chunks. Beyond the cap it keeps only the length. */
-function collectLine(maxLineBytes: number) {
+function collectLine(maxLineBytes: number, firstStart = 0) {
   let pieces: Buffer[] = []
   let length = 0
+  let next = firstStart
 
   return {
     isEmpty: (): boolean => length === 0,
@@ -77,13 +83,16 @@ function collectLine(maxLineBytes: number) {
     },
     take(number: number, ended: boolean): Line {
       const bytes = length > maxLineBytes ? null : Buffer.concat(pieces, length)
+      const start = next
+      next += length + 1
       pieces = []
       length = 0
-      if (bytes === null) return { number, text: null, ended, damaged: false }
+      if (bytes === null) return { number, start, text: null, ended, damaged: false }
       const withoutReturn = bytes.at(-1) === carriageReturn ? bytes.subarray(0, -1) : bytes
       const text = withoutReturn.toString('utf8')
       return {
         number,
+        start,
         text: number === 1 && text.startsWith('\uFEFF') ? text.slice(1) : text,
         ended,
         // A cut-off last line may end inside a character; that is a half-written line, not a damaged one.
