@@ -1,7 +1,7 @@
 import type { Conversation } from '@recall/core'
-import { createInMemoryStore, createMemoryManager } from '@recall/core'
-import { expect, it } from 'vitest'
-import { type HostMessage, type InspectedMemory, memoryPlugin } from '../src/index.ts'
+import { createInMemoryStore, createMemoryManager, MemoryError, MemoryErrorCode } from '@recall/core'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type HostMessage, type HostSession, type InspectedMemory, memoryPlugin } from '../src/index.ts'
 import { messagesOf, outline, temporaryFile, temporaryFolder } from './support.ts'
 
 const healthy: InspectedMemory = {
@@ -86,4 +86,45 @@ it('leaves no memory open where what is missing of it cannot be created', async 
   const entityRoot = await temporaryFile('entity', 'a file, where its folder should be')
   await expect(create({}, { entityRoot, entityName: 'ada' })).rejects.toThrow()
   await expect(memory.read('long-term', 'k')).rejects.toMatchObject({ code: 'MEMORY_CLOSED' })
+})
+
+describe('what cannot be archived is refused by the promise', () => {
+  async function pluginThat(inspect: () => InspectedMemory) {
+    const none = async () => ({ status: 'empty', parts: [] }) as const
+    const { create } = memoryPlugin({
+      open: async () => createMemoryManager({ stores: createInMemoryStore() }),
+      archiveSession: none,
+      createCheckpoint: none,
+      inspect,
+    })
+    const plugin = await create({}, { entityRoot: await temporaryFolder(), entityName: 'ada' })
+    onTestFinished(() => plugin.close())
+    return plugin
+  }
+
+  it.each<[unknown, string]>([
+    [undefined, 'a session must be an object with its sessionId and its messages'],
+    [{ sessionId: 's1' }, 'the messages of a session must be a list'],
+    [{ sessionId: 's1', messages: 'hello' }, 'the messages of a session must be a list'],
+    [
+      { sessionId: 's1', messages: [{ role: 'user', content: 'hello' }, null] },
+      'message 2 of the session must be an object with role and content',
+    ],
+  ])('for the session %j', async (session, message) => {
+    const plugin = await pluginThat(() => healthy)
+    const refused = { code: 'MEMORY_INVALID_INPUT', message }
+    for (const archive of [plugin.archiveSession, plugin.createCheckpoint])
+      await expect(archive(session as HostSession)).rejects.toMatchObject(refused)
+  })
+
+  it('where the settings of the memory cannot be read', async () => {
+    let isDamaged = false
+    const plugin = await pluginThat(() => {
+      if (isDamaged) throw new MemoryError('the settings are damaged', MemoryErrorCode.CORRUPTION)
+      return healthy
+    })
+    isDamaged = true
+    for (const archive of [plugin.archiveSession, plugin.createCheckpoint])
+      await expect(archive({ sessionId: 's1', messages: [] })).rejects.toThrow('the settings are damaged')
+  })
 })

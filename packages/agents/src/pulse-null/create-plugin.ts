@@ -141,8 +141,10 @@ async function create(config: JsonValue, context: PluginContext, parts: PluginPa
         default: context.entityRoot,
       },
     ],
-    archiveSession: (session) => parts.archiveSession(memory, toConversation(session), archiveOptions()),
-    createCheckpoint: (session) => parts.createCheckpoint(memory, toConversation(session), archiveOptions()),
+    archiveSession: async (session) =>
+      parts.archiveSession(memory, toConversation(session), archiveOptions()),
+    createCheckpoint: async (session) =>
+      parts.createCheckpoint(memory, toConversation(session), archiveOptions()),
     close: () => memory.close(),
     [Symbol.asyncDispose]: () => memory.close(),
   }
@@ -151,19 +153,19 @@ async function create(config: JsonValue, context: PluginContext, parts: PluginPa
 function entityRootIn(config: JsonValue): string | undefined {
   const root = isRecord(config) ? config.entity_root : undefined
   if (root === undefined || root === null || typeof root === 'string') return root || undefined
-  throw invalidRoot('entity_root must be the path of a folder')
+  throw invalid('entity_root must be the path of a folder')
 }
 
 function rootOf(folder: string): string {
   if (!folder)
-    throw invalidRoot('neither the configuration has an entity_root, nor the context an entityRoot: name one')
+    throw invalid('neither the configuration has an entity_root, nor the context an entityRoot: name one')
   // It would become a folder of that name in the current one.
   if (/^~(?:[/\\]|$)/.test(folder))
-    throw invalidRoot('~ means the home folder only where a shell reads it: write the path in full')
+    throw invalid('~ means the home folder only where a shell reads it: write the path in full')
   return resolve(folder)
 }
 
-const invalidRoot = (message: string): MemoryError => new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
+const invalid = (message: string): MemoryError => new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
 
 /** Creates the curated file and the folder of archives if they are missing. */
 function createMissing(root: string, { layout: { curated, archives } }: InspectedMemory): void {
@@ -186,7 +188,9 @@ function healthOf(root: string, parts: PluginParts): HealthStatus {
   }
 }
 
-function toConversation({ sessionId, messages }: HostSession): Conversation {
+function toConversation(session: HostSession): Conversation {
+  checkSession(session)
+  const { sessionId, messages } = session
   const skipped: Record<string, number> = {}
   const skip = countInto(skipped)
   const idOf = createMessageIds()
@@ -210,4 +214,13 @@ function toConversation({ sessionId, messages }: HostSession): Conversation {
       return turns
     }),
   }
+}
+
+/** @throws MemoryError INVALID_INPUT, as the host may hand over what its types do not allow */
+function checkSession(session: unknown): void {
+  if (!isRecord(session)) throw invalid('a session must be an object with its sessionId and its messages')
+  if (!Array.isArray(session.messages)) throw invalid('the messages of a session must be a list')
+  const wrong = session.messages.findIndex((message) => !isRecord(message))
+  if (wrong !== -1)
+    throw invalid(`message ${wrong + 1} of the session must be an object with role and content`)
 }
