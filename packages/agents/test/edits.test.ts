@@ -265,6 +265,34 @@ describe('a settings file with comments and a comma behind the last of everythin
   })
 })
 
+describe('a comment on the line of the last member', () => {
+  const server = jsonFile('x', [{ at: ['mcp', 'recall'], member: { command: 'recall' } }])
+  const list = jsonFile('x', [{ at: ['instructions'], item: 'recall.md' }])
+  const ours = '"mcp": {\n    "recall": {\n      "command": "recall"\n    }\n  }'
+
+  it.each([
+    ['{\n  "theme": "dark" // why\n}\n', `{\n  "theme": "dark", // why\n  ${ours}\n}\n`],
+    ['{\n  "theme": "dark", // why\n}\n', `{\n  "theme": "dark", // why\n  ${ours},\n}\n`],
+    ['{\n  "theme": {}  /* a */ /* b */ \n}', `{\n  "theme": {},  /* a */ /* b */\n  ${ours}\n}`],
+    [
+      '{\n  "mcp": {\n    "a": {} // why\n  } // end\n}\n',
+      '{\n  "mcp": {\n    "a": {}, // why\n    "recall": {\n      "command": "recall"\n    }\n  } // end\n}\n',
+    ],
+    ['{\n  "theme": 1 /* a */, // b\n}\n', `{\n  "theme": 1, /* a */ // b\n  ${ours},\n}\n`],
+    ['{ "theme": "dark" } // end\n', `{\n  "theme": "dark",\n  ${ours}\n} // end\n`],
+  ])('stays with it: %j', (text, added) => {
+    expect(server.add(text)).toBe(added)
+    expect(server.add(added)).toBe(added)
+    expect(server.add(server.remove(added) as string)).toBe(added)
+  })
+
+  it('stays with it in a list, and where lines end with CRLF', () => {
+    const text = '{\r\n  "instructions": [\r\n    "a.md" // why\r\n  ]\r\n}\r\n'
+    expect(list.add(text)).toBe(text.replace('"a.md" // why', '"a.md", // why\r\n    "recall.md"'))
+    expect(list.remove(list.add(text))).toBe(text)
+  })
+})
+
 it.each(['    ', '\t', ' '])('writes in the indentation of a settings file: %j', (indent) => {
   const edit = jsonFile('x', [{ at: ['mcp', 'recall'], member: { command: 'recall' } }])
   expect(edit.add(JSON.stringify({ a: 1 }, null, indent))).toBe(

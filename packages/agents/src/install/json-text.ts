@@ -2,6 +2,7 @@ import {
   applyEdits,
   createScanner,
   findNodeAtLocation,
+  getNodePath,
   type JSONPath,
   modify,
   type Node,
@@ -32,13 +33,49 @@ export function change(
     tabSize: indent.startsWith('\t') ? 1 : indent.length,
     eol,
   }
-  try {
-    return applyEdits(body, modify(body, path, value, { formattingOptions, isArrayInsertion }))
-  } catch (error) {
-    // The formatter keeps indentations of up to about 200 characters ready, and fails at the last of them.
-    if (!(error instanceof TypeError)) throw error
-    throw new CannotEdit('it is indented too far: reformat it')
+  return besideComment(body, path, (text) => {
+    try {
+      return applyEdits(text, modify(text, path, value, { formattingOptions, isArrayInsertion }))
+    } catch (error) {
+      // The formatter keeps indentations of up to about 200 characters ready, and fails at the last of them.
+      if (!(error instanceof TypeError)) throw error
+      throw new CannotEdit('it is indented too far: reformat it')
+    }
+  })
+}
+
+const blockComment = /[ \t]*\/\*(?:[^*\r\n]|\*(?!\/))*\*\//.source
+const lineComment = /[ \t]*\/\/[^\r\n]*/.source
+/** The comments that follow a value on its line, and a comma among them. */
+const restOfLine = new RegExp(
+  `^((?:${blockComment})*)(?:[ \\t]*(,))?((?:${blockComment}|${lineComment})*)[ \\t]*(?=\\r?\\n)`,
+)
+
+/** Adds a member or an item behind the comment on the line of the last one, which would go to the new one otherwise. */
+function besideComment(body: string, path: JSONPath, add: (text: string) => string): string {
+  const last = lastBefore(treeOf(body), path)
+  const end = last === undefined ? body.length : last.offset + last.length
+  const [rest = '', first = '', comma = '', others = ''] = restOfLine.exec(body.slice(end)) ?? []
+  const comments = first + others
+  if (last === undefined || comments === '') return add(body)
+  const added = add(`${body.slice(0, end)}${comma}${body.slice(end + rest.length)}`)
+  const behind = commaBehind(added, findNodeAtLocation(treeOf(added), getNodePath(last)) as Node)
+  // A comment to the end of the line must not stand before anything else on it.
+  if (behind === undefined || !/^[ \t]*\r?\n/.test(added.slice(behind + 1))) return add(body)
+  return `${added.slice(0, behind + 1)}${comments}${added.slice(behind + 1)}`
+}
+
+/** The last value beside which a new one is added at a path; `undefined` where there is none, or the path exists. */
+function lastBefore(tree: Node, path: JSONPath): Node | undefined {
+  let around = tree
+  for (const [depth] of path.entries()) {
+    const inner = findNodeAtLocation(tree, path.slice(0, depth + 1))
+    if (inner === undefined) break
+    if (depth + 1 === path.length) return undefined
+    around = inner
   }
+  const last = around.children?.at(-1)
+  return last?.type === 'property' ? last.children?.[1] : last
 }
 
 /** Removes a member or an item with its comma. Everything else stays, whereas `modify` would remove comments. */
