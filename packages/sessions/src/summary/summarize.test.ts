@@ -174,6 +174,9 @@ it('passes over what says nothing of the subject: commands, greetings, and to go
   const said = (...texts: string[]) => texts.map((text): SpokenTurn => ({ role: 'user', text }))
   const summaryOf = async (...texts: string[]) => (await summarize(said(...texts))).summary
   expect(await summaryOf('/clear', 'hi', 'paint the shed in teal')).toBe('paint the shed in teal')
+  expect(await summaryOf('/add src/shed.ts', 'paint the shed in teal')).toBe('paint the shed in teal')
+  expect(await summaryOf('/review src/shed.ts', 'go on')).toBe('/review src/shed.ts')
+  expect(await summaryOf('/plan a shed', 'paint it in teal')).toBe('/plan a shed')
   expect(await summaryOf('/model', 'continue')).toBe('continue')
   expect(await summaryOf('/team:make-plan')).toBe('/team:make-plan')
   expect(await summaryOf('/deploy the shed')).toBe('/deploy the shed')

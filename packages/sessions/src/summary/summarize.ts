@@ -64,6 +64,10 @@ export async function summarize(
 /** Whether a text is only a command to the host, such as `/clear`, which says nothing about the session. */
 export const isBareCommand = (text: string): boolean => /^\s*\/[\w:.-]+\s*$/.test(text)
 
+/** What a text says besides a command to the host and the paths that it is given, as in `/add src/pool.ts`. */
+const besideCommand = (text: string): string =>
+  /^\s*\/[\w:.-]+\s/.test(text) ? text.replace(/^\s*\S+/, '').replace(/\S*[./\\]\S*/g, ' ') : text
+
 /** Whether a summary shows that nobody said more than commands to the host. */
 export const saysNothing = (summary: string): boolean => summary === nothingSaid || isBareCommand(summary)
 
@@ -71,7 +75,7 @@ export const saysNothing = (summary: string): boolean => summary === nothingSaid
 function summarizeByAlgorithm(turns: readonly SpokenTurn[], keywords: KeywordCounter): Summary {
   const said = turns.filter(({ role }) => role === 'user')
   const asked = said.filter(({ text }) => !isBareCommand(text))
-  const first = asked.find(({ text }) => hasSubject(text)) ?? asked[0] ?? said[0] ?? turns[0]
+  const first = asked.find(({ text }) => hasSubject(besideCommand(text))) ?? asked[0] ?? said[0] ?? turns[0]
   return {
     summary: first === undefined ? nothingSaid : clip(withoutMarks(oneLine(first.text)), longestFirstMessage),
     topics: keywords.top(maxTopics),
