@@ -95,6 +95,7 @@ export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider
         return contentOf(await readBody(response, mostBytes), url)
       } catch (error) {
         if (isMemoryError(error)) throw error
+        if (signal?.aborted) throw signal.reason
         if (timeout.aborted) {
           throw new MemoryError(`${url.host} did not answer in ${timeoutMs} ms`, MemoryErrorCode.TIMEOUT, {
             cause: error,

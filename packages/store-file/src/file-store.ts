@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setImmediate as turnOfEventLoop } from 'node:timers/promises'
 import type { Address, Embedder, Entry, MemoryScope, MemoryStore, Place, Selection } from '@recall/core'
 import { type RankWeights, rankWeights } from '@recall/core/ranking'
 import { asRead } from '@recall/core/stores'
@@ -301,6 +302,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       index.close()
       accessLog.close()
       lock.close()
+      // A driver of SQLite closes a file once its statements are collected, which takes a turn of the event loop.
+      await turnOfEventLoop()
     },
   }
 }

@@ -1,8 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { conversationType, isMemoryError, MemoryErrorCode } from '@recall/core'
 import { createConceptEmbedder } from '@recall/core/conformance'
+import { orAbsent } from '@recall/core/process'
 import { describe, expect, it } from 'vitest'
 import { defaultConfig } from '../src/default-config.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
@@ -63,6 +66,25 @@ it('closes an embedder with the memory that uses it, however the options were ch
   expect(closed).toBe(0)
   await two.close()
   expect(closed).toBe(1)
+})
+
+// Only there does /proc name the files that a process has open.
+it.runIf(process.platform === 'linux')('leaves no file open when it is closed, however often', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const root = temporaryRoot()
+  const filesOpen = (): string[] =>
+    readdirSync('/proc/self/fd')
+      .map((fd) => orAbsent(() => readlinkSync(`/proc/self/fd/${fd}`)) ?? '')
+      .filter((path) => path.startsWith(root))
+  await (await openFileMemory({ root, create: true })).close()
+  for (let i = 0; i < 20; i++) {
+    const memory = await openFileMemory({ root, namespace: `user ${i}` })
+    await memory.search('long-term', { text: 'harbour' })
+    collect()
+    await memory.close()
+  }
+  expect(filesOpen().length).toBeLessThan(20)
 })
 
 it('a root that is opened in the other layout misses nothing, and reads its files anew', async () => {
