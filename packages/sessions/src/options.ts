@@ -89,7 +89,8 @@ export function checkConversation(conversation: Conversation): void {
 
 /** @throws MemoryError INVALID_INPUT unless archives can hold what was said and by whom */
 export function checkMessage(message: Message): void {
-  const { role, content } = message ?? {}
+  const { id, role, content } = message ?? {}
+  refuseUnless(typeof id === 'string' && id !== '', 'a message has no id')
   refuseUnless(role === 'user' || role === 'assistant', 'a message has no known role')
   refuseUnless(Array.isArray(content) && content.every(isKnown), 'the content of a message is unknown')
 }
