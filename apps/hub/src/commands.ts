@@ -1,5 +1,12 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { agents, asMemoryErrors, type Database, type ReembedProgress, reembed } from '@recall/store-postgres'
+import {
+  agents,
+  asMemoryErrors,
+  type Database,
+  type ReembedProgress,
+  reembed,
+  trustLevels,
+} from '@recall/store-postgres'
 import { and, eq } from 'drizzle-orm'
 import { hashOfKey, newApiKey } from './access/keys.ts'
 import { backup, writeBackup } from './backup/backup.ts'
@@ -29,9 +36,9 @@ export async function createAdmin(
   const { data: name, error } = nameSchema.safeParse(given)
   if (name === undefined) throw invalidRequest(error.issues.map((issue) => ({ ...issue, path: ['name'] })))
   const key = newApiKey()
-  const admin = { name, apiKeyHash: hashOfKey(key), trustLevel: 2 }
+  const admin = { name, apiKeyHash: hashOfKey(key), trustLevel: trustLevels.core }
   await withDatabase(config, {}, async (database) => {
-    const same = and(eq(agents.name, name), eq(agents.trustLevel, 2))
+    const same = and(eq(agents.name, name), eq(agents.trustLevel, trustLevels.core))
     const others = await asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, () => database.$count(agents, same))
     await asMemoryErrors(MemoryErrorCode.WRITE_FAILED, () => database.insert(agents).values(admin))
     print(`${key}\n`)

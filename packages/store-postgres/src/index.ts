@@ -13,10 +13,12 @@ export {
   idempotencyKeys,
   memories,
   memoryLinks,
+  memoryQuality,
   privateNamespaces,
   rateLimits,
   retrievalEvents,
   systemConfig,
+  trustLevels,
   vouches,
 } from './schema/hub.ts'
 export {

@@ -1,4 +1,5 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { trustLevels } from '@recall/store-postgres'
 
 export type Tier = 'unverified' | 'trusted' | 'core'
 
@@ -12,7 +13,7 @@ export interface Principal {
 }
 
 export const tierOf = (trustLevel: number): Tier =>
-  trustLevel >= 2 ? 'core' : trustLevel === 1 ? 'trusted' : 'unverified'
+  trustLevel >= trustLevels.core ? 'core' : trustLevel === trustLevels.trusted ? 'trusted' : 'unverified'
 
 export const unauthenticated = (): MemoryError =>
   new MemoryError(

@@ -5,6 +5,7 @@ import type { Hub } from '../hub.ts'
 import type { Log } from '../log.ts'
 import { freeCopiesOfCopies } from '../trust/marked-copies.ts'
 import { isTrusted } from '../trust/originals.ts'
+import { qualities } from '../trust/quality.ts'
 import { currentModel } from './current-model.ts'
 import { embedText } from './embed.ts'
 import { judgeMemory, keepLinks, lockLinked, markLaterCopies } from './judge-memory.ts'
@@ -138,11 +139,11 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
       // since.
       const original = sql`coalesce(${memories.duplicateOf}, (
         select o.id from memories o
-        where o.agent_id = ${agentId}::uuid and o.words_digest = ${wordsDigest(agentId, content)} and o.quality <= -2
+        where o.agent_id = ${agentId}::uuid and o.words_digest = ${wordsDigest(agentId, content)} and o.quality <= ${qualities.quarantined}
         order by o.created_at, o.id limit 1
       ), (
         select o.id from memories o where o.id = ${values.duplicateOf}::uuid and o.deleted_at is null
-          and (o.quality > -2 or o.agent_id = ${agentId}::uuid)
+          and (o.quality > ${qualities.quarantined} or o.agent_id = ${agentId}::uuid)
       ))`
       const [kept] = await transaction
         .update(memories)
@@ -151,9 +152,9 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
           duplicateOf: original,
           // A memory that was put in quarantine meanwhile stays there.
           quality: sql`case
-            when ${memories.quality} <= -2 then ${memories.quality}
+            when ${memories.quality} <= ${qualities.quarantined} then ${memories.quality}
             when ${original} is null and ${isTrusted(sql`${agentId}::uuid`)} then ${values.quality}::smallint
-            else -1 end`,
+            else ${qualities.lowSignal} end`,
           embeddingModel: embedder.model,
           embedAfter: null,
         })

@@ -1,9 +1,10 @@
 import { mayBeCut } from '@recall/core'
-import { type Database, memories, memoryLinks } from '@recall/store-postgres'
+import { type Database, memories, memoryLinks, memoryQuality } from '@recall/store-postgres'
 import { and, eq, gt, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { templateCopies } from '../trust/freed-copies.ts'
 import { isHidden, isOriginalForOthers, isTrusted, mayBeOriginal } from '../trust/originals.ts'
+import { qualities } from '../trust/quality.ts'
 import { type NearMemory, nearestMemories, visible } from './nearest.ts'
 import { sharedWords } from './shared-words.ts'
 
@@ -44,7 +45,7 @@ export async function judgeMemory(hub: Hub, agent: string, content: string, vect
     originalAmong(hub, agent, repeated),
     shownTo(hub, agent, links),
   ])
-  const quality = isTemplate(hub, agent, near) ? -1 : 0
+  const quality = isTemplate(hub, agent, near) ? memoryQuality.lowSignal : memoryQuality.good
   const crowded = isCrowd(hub, agent, around)
   return { links, shown, values: { embedding: vector, quality, crowded, duplicateOf } }
 }
@@ -151,16 +152,16 @@ export async function markLaterCopies(
   if (copies.length === 0) return
   await transaction
     .update(memories)
-    .set({ duplicateOf: memoryId, quality: -1 })
+    .set({ duplicateOf: memoryId, quality: memoryQuality.lowSignal })
     .where(
       and(
         inArray(memories.id, copies),
         isNull(memories.duplicateOf),
-        gt(memories.quality, -2),
+        gt(memories.quality, memoryQuality.quarantined),
         sql`exists (
           select from memories o
           where o.id = ${memoryId}::uuid and o.duplicate_of is null and ${mayBeOriginal('o', 'memories')}
-            and (o.quality > -2 or o.agent_id = memories.agent_id)
+            and (o.quality > ${qualities.quarantined} or o.agent_id = memories.agent_id)
         )`,
       ),
     )
@@ -211,5 +212,5 @@ const isTemplate = ({ config }: Hub, agent: string, near: readonly NearMemory[])
 const isCrowd = ({ config }: Hub, agent: string, around: readonly NearMemory[]): boolean =>
   around.filter(
     ({ agentId, quality, similarity }) =>
-      quality < 0 && agentId !== agent && similarity >= config.thresholds.crowd,
+      quality < memoryQuality.good && agentId !== agent && similarity >= config.thresholds.crowd,
   ).length >= othersInCrowd

@@ -1,4 +1,4 @@
-import { memories } from '@recall/store-postgres'
+import { memories, memoryQuality } from '@recall/store-postgres'
 import { and, eq, isNotNull, lte, type SQL } from 'drizzle-orm'
 import pLimit from 'p-limit'
 import type { Hub } from '../hub.ts'
@@ -16,7 +16,7 @@ const linkedAtOnce = 4
  */
 export async function linkHidden(hub: Hub, among: SQL): Promise<void> {
   const { database, call } = hub
-  const hidden = and(among, lte(memories.quality, -2), isNotNull(memories.embedding))
+  const hidden = and(among, lte(memories.quality, memoryQuality.quarantined), isNotNull(memories.embedding))
   const rows = await call(() => database.select({ id: memories.id }).from(memories).where(hidden))
   const inTurn = pLimit(linkedAtOnce)
   await Promise.all(rows.map(({ id }) => inTurn(() => callReferring(hub, () => linkOne(hub, id)))))

@@ -9,6 +9,7 @@ import {
 } from '@recall/store-postgres'
 import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
+import { qualities } from '../trust/quality.ts'
 import { currentModel, modelWasReplaced } from './current-model.ts'
 
 /** A memory that a search may return, in the form of the database. */
@@ -226,17 +227,17 @@ const whole = (number: number): SQL => sql.raw(String(Math.trunc(number)))
 export const own: SQL = sql`m.agent_id = ${sql.placeholder('agent')}::uuid`
 
 /** Selects an agent's own memories that others do not find among the good ones. */
-const ownLow: SQL = sql`m.quality < 0 and ${own}`
+const ownLow: SQL = sql`m.quality < ${qualities.good} and ${own}`
 
 /** The memories that an agent finds as good: good ones, and all of its own. */
 export const good: readonly Among[] = [
-  { where: sql`m.quality = 0`, index: 'good_memories' },
+  { where: sql`m.quality = ${qualities.good}`, index: 'good_memories' },
   { where: ownLow },
 ]
 
 /** The low-signal memories of others. */
 export const lowOfOthers: Among = {
-  where: sql`m.quality = -1 and not m.crowded and not ${own}`,
+  where: sql`m.quality = ${qualities.lowSignal} and not m.crowded and not ${own}`,
   index: 'low_memories',
 }
 
@@ -244,5 +245,5 @@ export const lowOfOthers: Among = {
 export const visible: readonly Among[] = [
   ...good,
   lowOfOthers,
-  { where: sql`m.quality = -1 and m.crowded and not ${own}`, index: 'crowded_memories' },
+  { where: sql`m.quality = ${qualities.lowSignal} and m.crowded and not ${own}`, index: 'crowded_memories' },
 ]

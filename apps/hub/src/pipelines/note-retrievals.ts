@@ -1,4 +1,4 @@
-import { prepared, rowsOf } from '@recall/store-postgres'
+import { prepared, rowsOf, trustLevels } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import type { Principal } from '../access/principal.ts'
 import type { HubParts, Retrieval, RetrievalLog } from '../hub.ts'
@@ -103,7 +103,7 @@ async function insertRetrievals(hub: HubParts, retrievals: readonly Retrieval[])
 /** The unverified authors of memories that trusted agents got. */
 function authorsToPromote(retrievals: readonly Retrieval[]): string[] {
   const useful = retrievals.filter(({ searcher }) => countsForTrust(searcher)).flatMap(({ found }) => found)
-  const unverified = useful.filter(({ trustLevel }) => trustLevel === 0)
+  const unverified = useful.filter(({ trustLevel }) => trustLevel === trustLevels.unverified)
   return [...new Set(unverified.map(({ agentId }) => agentId))]
 }
 

@@ -1,5 +1,5 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { agents, citations, type Database, memories, rowsOf } from '@recall/store-postgres'
+import { agents, citations, type Database, memories, memoryQuality, rowsOf } from '@recall/store-postgres'
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Principal } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
@@ -10,6 +10,7 @@ import { countedCitations } from '../trust/counted.ts'
 import { type Decision, noteDecision } from '../trust/decisions.ts'
 import { copiesOf, otherOriginal, repeating, repeatsOnly } from '../trust/freed-copies.ts'
 import { isHidden } from '../trust/originals.ts'
+import { qualities } from '../trust/quality.ts'
 import { wordsDigest } from './words-digest.ts'
 
 type Reader = Pick<Principal, 'id'>
@@ -87,7 +88,7 @@ const relatedTo = ({ database }: Hub, reader: Reader, id: string): Promise<Relat
       select m.id, m.short_id, l.relation, l.similarity
       from linked as l join memories m on m.id = l.other
       where m.deleted_at is null
-        and (m.agent_id = ${reader.id}::uuid or (m.quality >= 0 and not ${isHidden('m')}))
+        and (m.agent_id = ${reader.id}::uuid or (m.quality >= ${qualities.good} and not ${isHidden('m')}))
       order by l.similarity desc nulls last, m.id limit 20`,
   )
 
@@ -168,9 +169,9 @@ async function removeMemory(
     .where(copiesOf(gone))
   await transaction
     .update(memories)
-    .set({ quality: 0 })
+    .set({ quality: memoryQuality.good })
     .where(sql`id = any(array(${repeating(hub, gone)})) and ${repeatsOnly(hub, gone)}`)
-  const wasHidden = locked !== undefined && locked.quality <= -2
+  const wasHidden = locked !== undefined && locked.quality <= memoryQuality.quarantined
   const isCited = (await transaction.$count(citations, eq(citations.memoryId, id))) > 0
   if (isCited || (wasHidden && !(await isDisabled(transaction, authorId)))) {
     await transaction

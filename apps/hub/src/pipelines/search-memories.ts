@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
+import { qualities } from '../trust/quality.ts'
 import { embedText } from './embed.ts'
 import { type Found, good, lowOfOthers, type NearMemory, nearestMemories } from './nearest.ts'
 
@@ -56,7 +57,7 @@ export const signalsOf = ({ similarity, retrievalCount, sourceUrl }: NearMemory)
 const isNews = sql`m.duplicate_of is null and not exists (
   select from memory_links l join memories earlier on earlier.id = l.related_id
   where l.memory_id = m.id and earlier.agent_id <> m.agent_id and earlier.deleted_at is null
-    and (l.relation = 'duplicate_candidate' and earlier.quality > -2 or earlier.quality = 0)
+    and (l.relation = 'duplicate_candidate' and earlier.quality > ${qualities.quarantined} or earlier.quality = ${qualities.good})
 )`
 
 /** The statement for each limit: good memories, and low-signal ones unless something good is near. */

@@ -1,10 +1,11 @@
 import { inTurn, mayBeCut, redactText } from '@recall/core'
-import { prepared } from '@recall/store-postgres'
+import { memoryQuality, prepared } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import { agentDisabled, type Principal } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import { newShortId } from '../short-id.ts'
 import { refuseWhenReadOnly } from '../trust/heartbeat.ts'
+import { qualities } from '../trust/quality.ts'
 import { visibleLength } from '../visible-text.ts'
 import { currentModel, modelWasReplaced } from './current-model.ts'
 import { embedText } from './embed.ts'
@@ -116,7 +117,7 @@ async function storeMemory(
       model: embedder.model,
       vector: judged ? JSON.stringify(judged.values.embedding) : null,
       // Without a vector no search finds it. Its quality is set once its neighbours are known.
-      quality: judged?.values.quality ?? -1,
+      quality: judged?.values.quality ?? memoryQuality.lowSignal,
       crowded: judged?.values.crowded ?? false,
       duplicateOf: judged?.values.duplicateOf ?? null,
       links: JSON.stringify((judged?.links ?? []).map(nameOf)),
@@ -164,13 +165,13 @@ const insertMemory = prepared<{
     for update
   ), linked as (
     select m.id, link ->> 'relation' as relation, (link ->> 'similarity')::real as similarity,
-      m.quality > -2 or m.agent_id = ${placeholder('agent')}::uuid as is_shown
+      m.quality > ${qualities.quarantined} or m.agent_id = ${placeholder('agent')}::uuid as is_shown
     from jsonb_array_elements(${placeholder('links')}::text::jsonb) as link
       join memories m on m.id = (link ->> 'id')::uuid and m.deleted_at is null
     for key share of m
   ), own_hidden as (
     select id from memories
-    where agent_id = ${placeholder('agent')}::uuid and words_digest = ${placeholder('words')} and quality <= -2
+    where agent_id = ${placeholder('agent')}::uuid and words_digest = ${placeholder('words')} and quality <= ${qualities.quarantined}
     order by created_at, id limit 1 for key share
   ), original as (
     select coalesce(
@@ -189,7 +190,7 @@ const insertMemory = prepared<{
       ${placeholder('content')}, array(select jsonb_array_elements_text(${placeholder('tags')}::text::jsonb)),
       ${placeholder('sourceUrl')}, to_timestamp(${placeholder('now')}::float8 / 1000),
       ${placeholder('vector')}::text::vector, ${placeholder('model')},
-      case when original.id is null and author.trust_level > 0 then ${placeholder('quality')}::smallint else -1 end,
+      case when original.id is null and author.trust_level > 0 then ${placeholder('quality')}::smallint else ${qualities.lowSignal} end,
       ${placeholder('crowded')}::boolean, original.id
     from author, original where ${currentModel} = ${placeholder('model')} and not exists (select from lost)
       and (${placeholder('key')}::text is null or exists (select from claimed))

@@ -13,7 +13,7 @@ const offsetSchema = z.coerce.number(aCount).int(aCount).min(0, aCount).max(1_00
 
 const instant = z.string()
 const success = z.literal(true)
-const quality = z.number().int().openapi({ description: '0 normal, -1 low signal, -2 in quarantine' })
+const quality = z.number().int().openapi({ description: '0 good, -1 low signal, -2 in quarantine' })
 
 const reviewedAgent = z
   .object({

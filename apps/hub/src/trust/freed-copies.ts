@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { changeMemories } from './change-memories.ts'
 import { isHidden, mayBeOriginal, repeatsHidden } from './originals.ts'
+import { qualities } from './quality.ts'
 
 /** A memory counts as a template from this many near-duplicates by the same agent. */
 export const templateCopies = 5
@@ -11,7 +12,7 @@ export const templateCopies = 5
  * repeat of those.
  */
 export const withdrawn = sql`
-  select id from memories where deleted_at is not null or quality <= -2 or ${repeatsHidden('memories')}`
+  select id from memories where deleted_at is not null or quality <= ${qualities.quarantined} or ${repeatsHidden('memories')}`
 
 /**
  * Condition on `other`: a hidden memory by the author of a row of `memories`. Saying it again must not evade the
@@ -27,7 +28,7 @@ const becomesRepetition = ({ autoDuplicate }: Hub['config']['thresholds']): SQL 
   other.agent_id <> memories.agent_id and exists (
     select from memory_links own join memories hidden on hidden.id = own.related_id
     where own.memory_id = other.id and own.similarity >= ${autoDuplicate}::real
-      and hidden.quality <= -2 and hidden.agent_id = other.agent_id
+      and hidden.quality <= ${qualities.quarantined} and hidden.agent_id = other.agent_id
   )
 )`
 
@@ -36,7 +37,7 @@ const becomesRepetition = ({ autoDuplicate }: Hub['config']['thresholds']): SQL 
  * itself, or it loses its original as well and is older: so no two are copies of each other.
  */
 const remains = ({ thresholds }: Hub['config'], gone: SQL): SQL => sql`(
-  other.deleted_at is null and other.quality > -2 and other.id not in (${gone})
+  other.deleted_at is null and other.quality > ${qualities.quarantined} and other.id not in (${gone})
     and ${mayBeOriginal('other', 'memories')}
     and (
       other.duplicate_of is null
@@ -62,7 +63,7 @@ export async function freeCopies(hub: Hub, gone: SQL): Promise<number> {
   const marked = sql`id = any(array(select id from memories where ${copiesOf(named)}))
     and (duplicate_of in (${named})) is true`
   const alone = sql`${marked} and ${repeatsOnly(hub, named)}`
-  const freed = await changeMemories(hub, sql`quality = 0`, alone, given)
+  const freed = await changeMemories(hub, sql`quality = ${qualities.good}`, alone, given)
   await changeMemories(hub, sql`duplicate_of = ${otherOriginal(hub, named)}`, marked, given)
   return freed
 }
@@ -101,7 +102,7 @@ export const repeating = ({ config }: Pick<Hub, 'config'>, gone: SQL): SQL => sq
  * @param gone selects the ids of the withdrawn memories
  */
 export const repeatsOnly = ({ config }: Pick<Hub, 'config'>, gone: SQL): SQL => sql`
-  memories.quality = -1 and memories.deleted_at is null
+  memories.quality = ${qualities.lowSignal} and memories.deleted_at is null
   and memories.agent_id in (select a.id from agents a where a.trust_level > 0)
   -- Looked for once: the planner, which cannot know how many there are, would look through them for each.
   and (memories.id in (${repeating({ config }, gone)})) is true

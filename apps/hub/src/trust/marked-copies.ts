@@ -4,6 +4,7 @@ import type { Hub } from '../hub.ts'
 import { callReferring, changeMemories } from './change-memories.ts'
 import { freeCopies } from './freed-copies.ts'
 import { mayBeOriginal } from './originals.ts'
+import { qualities } from './quality.ts'
 
 /** Longer than from one maintenance to the next. */
 const recentMs = 2 * 24 * 60 * 60 * 1000
@@ -18,8 +19,8 @@ export const standingFor = ({ config }: Pick<Hub, 'config'>, among: SQL): SQL =>
   select other.id from memory_links l
     join memories other on other.id in (l.memory_id, l.related_id) and other.id <> memories.id
   where memories.id in (l.memory_id, l.related_id) and l.similarity >= ${config.thresholds.autoDuplicate}::real
-    and other.deleted_at is null and other.quality > -2 and other.duplicate_of is null and ${among}
-    and (other.quality = 0 or (other.created_at, other.id) < (memories.created_at, memories.id))
+    and other.deleted_at is null and other.quality > ${qualities.quarantined} and other.duplicate_of is null and ${among}
+    and (other.quality = ${qualities.good} or (other.created_at, other.id) < (memories.created_at, memories.id))
     and ${mayBeOriginal('other', 'memories')}
   order by other.created_at, other.id limit 1
 )`
@@ -61,7 +62,7 @@ export async function markCopies(hub: Hub, among: Side): Promise<void> {
       and (o.created_at, o.id) < (m.created_at, m.id) and ${among.condition}`
   await changeMemories(
     hub,
-    sql`duplicate_of = (${original}), quality = -1`,
+    sql`duplicate_of = (${original}), quality = ${qualities.lowSignal}`,
     // Selected once, not for each memory: the planner cannot know how many there are.
     sql`${stands('memories')} and id = any(array(${copies}))`,
   )
@@ -109,7 +110,7 @@ export async function markTwins(hub: Hub): Promise<void> {
 
 /** Whether a memory is neither a copy, nor deleted, nor in quarantine. */
 export const stands = (memory: string): SQL =>
-  sql.raw(`${memory}.duplicate_of is null and ${memory}.quality > -2 and ${memory}.deleted_at is null`)
+  sql`${sql.raw(memory)}.duplicate_of is null and ${sql.raw(memory)}.quality > ${qualities.quarantined} and ${sql.raw(memory)}.deleted_at is null`
 
 /** Links copies to their originals; the links free them when the original is withdrawn. */
 export const linkCopies = (database: Database, copies: SQL): Promise<unknown> =>

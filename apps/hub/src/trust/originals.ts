@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { qualities } from './quality.ts'
 
 /**
  * Condition on a memory: it is a copy of one by the same author that an administrator put in quarantine. Others never
@@ -7,19 +8,20 @@ import { type SQL, sql } from 'drizzle-orm'
  * @param memory name of the table in the statement
  */
 export const repeatsHidden = (memory: string): SQL =>
-  sql.raw(`exists (
+  sql`exists (
     select from memories hidden
-    where hidden.id = ${memory}.duplicate_of and hidden.quality <= -2 and hidden.agent_id = ${memory}.agent_id
-  )`)
+    where hidden.id = ${sql.raw(memory)}.duplicate_of and hidden.quality <= ${qualities.quarantined}
+      and hidden.agent_id = ${sql.raw(memory)}.agent_id
+  )`
 
 /** Condition on a memory: only its author finds it, because an administrator hid it or what it repeats. */
 export const isHidden = (memory: string): SQL =>
-  sql`(${sql.raw(memory)}.quality <= -2 or ${repeatsHidden(memory)})`
+  sql`(${sql.raw(memory)}.quality <= ${qualities.quarantined} or ${repeatsHidden(memory)})`
 
 /** Condition on a memory: its author is unverified, and no trusted agent has used it. */
 const isUnproven = (memory: string): SQL =>
-  sql.raw(`(${memory}.quality < 0
-    and exists (select from agents a where a.id = ${memory}.agent_id and a.trust_level = 0))`)
+  sql`(${sql.raw(memory)}.quality < ${qualities.good}
+    and exists (select from agents a where a.id = ${sql.raw(memory)}.agent_id and a.trust_level = 0))`
 
 /**
  * Condition: an agent is trusted at this moment, whatever its trust when it authenticated.

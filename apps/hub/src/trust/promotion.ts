@@ -2,6 +2,7 @@ import { type Database, rowsOf } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
 import type { HubParts } from '../hub.ts'
 import { counts } from './counted.ts'
+import { qualities } from './quality.ts'
 
 /** Days for which a vouch counts against the limit of the agent that gave it. */
 const vouchDays = 30
@@ -70,7 +71,7 @@ async function promote(hub: HubParts, transaction: Database, id: string): Promis
       update agents as a set trust_level = 1, promoted_at = ${now} where id = ${id}::uuid and ${mayBePromoted(hub)}
       returning id
     ), raised as (
-      update memories set quality = 0 where ${isOfUse} and agent_id in (select id from promoted)
+      update memories set quality = ${qualities.good} where ${isOfUse} and agent_id in (select id from promoted)
     ), spoken as (
       insert into vouches (agent_id, voucher_id, created_at)
       select promoted.id, voucher::uuid, ${now}
@@ -83,7 +84,7 @@ async function promote(hub: HubParts, transaction: Database, id: string): Promis
 }
 
 /** Condition on `memories`: of low signal, but retrieved by others. Once its author is trusted, it counts as normal. */
-export const isOfUse = sql`quality = -1 and retrieval_count > 0 and duplicate_of is null and deleted_at is null`
+export const isOfUse = sql`quality = ${qualities.lowSignal} and retrieval_count > 0 and duplicate_of is null and deleted_at is null`
 
 /** Condition on an agent `a`. */
 const mayBePromoted = (hub: HubParts): SQL => sql`

@@ -1,5 +1,5 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { agents, type Database, memories, rowsOf } from '@recall/store-postgres'
+import { agents, type Database, memories, memoryQuality, rowsOf, trustLevels } from '@recall/store-postgres'
 import { and, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
@@ -11,6 +11,7 @@ import { freeCopies, withdrawn } from './freed-copies.ts'
 import { linkCopies, markCopies, markTwins, standingFor, stands } from './marked-copies.ts'
 import { repeatsHidden } from './originals.ts'
 import { isOfUse } from './promotion.ts'
+import { qualities } from './quality.ts'
 
 const oneMore = sql`${agents.quarantines} + 1`
 
@@ -25,21 +26,24 @@ export async function quarantineMemory(hub: Hub, id: string, decision: Decision)
       const { agentId, ...memory } = await memoryToJudge(transaction, id)
       await noteDecision(transaction, agentId, `${memory.shortId} put in quarantine`, decision, clock())
       // A memory that is hidden twice counts once, because one restoration has to undo it.
-      if ((await lockedQuality(transaction, memory)) <= -2) return memory.id
-      await transaction.update(memories).set({ quality: -2 }).where(eq(memories.id, memory.id))
+      if ((await lockedQuality(transaction, memory)) <= memoryQuality.quarantined) return memory.id
+      await transaction
+        .update(memories)
+        .set({ quality: memoryQuality.quarantined })
+        .where(eq(memories.id, memory.id))
       await transaction.update(agents).set({ quarantines: oneMore }).where(eq(agents.id, agentId))
       await transaction.execute(markOwnTwins(memory.id))
       return memory.id
     }),
   )
   const repeated = sql`duplicate_of = ${hidden}::uuid and ${repeatsHidden('memories')}`
-  const isThisOne = sql`id = ${hidden}::uuid and quality <= -2`
+  const isThisOne = sql`id = ${hidden}::uuid and quality <= ${qualities.quarantined}`
   await freeCopies(hub, sql`select id from memories where ${isThisOne} or ${repeated}`)
 }
 
 const markOwnTwins = (hidden: string) => sql`
   with twin as (
-    update memories set duplicate_of = o.id, quality = -1 from memories o
+    update memories set duplicate_of = o.id, quality = ${qualities.lowSignal} from memories o
     where o.id = ${hidden}::uuid and memories.agent_id = o.agent_id and memories.id <> o.id
       and memories.content = o.content and (memories.created_at, memories.id) > (o.created_at, o.id)
       and ${stands('memories')}
@@ -60,14 +64,18 @@ export async function restoreMemory(hub: Hub, id: string, decision: Decision): P
     database.transaction(async (transaction) => {
       const { agentId, ...memory } = await memoryToJudge(transaction, id)
       const author = await noteDecision(transaction, agentId, `${memory.shortId} restored`, decision, clock())
-      if ((await lockedQuality(transaction, memory)) > -2) throw notInQuarantine(`memory ${memory.shortId}`)
+      if ((await lockedQuality(transaction, memory)) > memoryQuality.quarantined)
+        throw notInQuarantine(`memory ${memory.shortId}`)
       // Its original may be in quarantine itself: the decision is about this memory only.
-      const marked = sql`(select o.id from memories o where o.id = memories.duplicate_of and o.quality > -2)`
+      const marked = sql`(select o.id from memories o where o.id = memories.duplicate_of and o.quality > ${qualities.quarantined})`
       const copied = sql`coalesce(${marked}, ${standingFor(hub, sql`true`)})`
       await transaction
         .update(memories)
         .set({
-          quality: author.trustLevel > 0 ? sql`case when ${copied} is null then 0 else -1 end` : -1,
+          quality:
+            author.trustLevel > trustLevels.unverified
+              ? sql`case when ${copied} is null then ${qualities.good} else ${qualities.lowSignal} end`
+              : memoryQuality.lowSignal,
           duplicateOf: copied,
         })
         .where(eq(memories.id, memory.id))
@@ -125,7 +133,7 @@ export async function quarantineAgent(hub: Hub, id: string, decision: Decision):
         // An interrupted quarantine that is repeated counts once.
         .set({
           disabledAt: sql`coalesce(${agents.disabledAt}, ${new Date(clock()).toISOString()}::timestamptz)`,
-          trustLevel: 0,
+          trustLevel: trustLevels.unverified,
           quarantines: sql`case when ${agents.disabledAt} is null then ${oneMore} else ${agents.quarantines} end`,
         })
         .where(eq(agents.id, id))
@@ -134,8 +142,15 @@ export async function quarantineAgent(hub: Hub, id: string, decision: Decision):
   auth.forget()
   // Locks the agent, so that no memory is hidden after it was let back in.
   const disabled = sql`select id from agents where id = ${id}::uuid and disabled_at is not null for share`
-  await changeMemories(hub, sql`quality = -2`, sql`agent_id = (${disabled}) and quality > -2`)
-  await freeCopies(hub, sql`select id from memories where agent_id = ${id}::uuid and quality <= -2`)
+  await changeMemories(
+    hub,
+    sql`quality = ${qualities.quarantined}`,
+    sql`agent_id = (${disabled}) and quality > ${qualities.quarantined}`,
+  )
+  await freeCopies(
+    hub,
+    sql`select id from memories where agent_id = ${id}::uuid and quality <= ${qualities.quarantined}`,
+  )
   return call(() => database.$count(memories, eq(memories.agentId, id)))
 }
 
@@ -157,7 +172,11 @@ export async function restoreAgent(hub: Hub, id: string, decision: Decision): Pr
 
 async function showAgain(hub: Hub, agentId: string): Promise<void> {
   const own = sql`agent_id = ${agentId}::uuid`
-  await changeMemories(hub, sql`quality = -1`, sql`${own} and quality <= -2`)
+  await changeMemories(
+    hub,
+    sql`quality = ${qualities.lowSignal}`,
+    sql`${own} and quality <= ${qualities.quarantined}`,
+  )
   // All of its own memories come back together: among those, the earliest is the original.
   const standing = standingFor(
     hub,
@@ -166,7 +185,7 @@ async function showAgain(hub: Hub, agentId: string): Promise<void> {
   await changeMemories(
     hub,
     // Includes memories that were restored separately, as good ones.
-    sql`duplicate_of = ${standing}, quality = -1`,
+    sql`duplicate_of = ${standing}, quality = ${qualities.lowSignal}`,
     sql`${own} and duplicate_of is null and deleted_at is null and ${standing} is not null`,
   )
   await hub.call(() => linkCopies(hub.database, sql`${own} and duplicate_of is not null`))
@@ -184,13 +203,13 @@ const letBackIn = ({ database, call, clock }: Hub, id: string, decision: Decisio
         .for('no key update')
       if (!agent) throw notFound(`agent ${id}`)
       if (!agent.disabledAt) throw notInQuarantine(`agent ${id}`)
-      const hidden = and(eq(memories.agentId, id), lte(memories.quality, -2))
+      const hidden = and(eq(memories.agentId, id), lte(memories.quality, memoryQuality.quarantined))
       if ((await transaction.$count(memories, hidden)) > 0) return false
       await noteDecision(transaction, id, 'agent restored', decision, clock())
       // The agent starts over, even if an administrator trusted it meanwhile. An agent that was held back stays so.
       await transaction
         .update(agents)
-        .set({ disabledAt: null, quarantines: 0, trustLevel: 0, promotedAt: null })
+        .set({ disabledAt: null, quarantines: 0, trustLevel: trustLevels.unverified, promotedAt: null })
         .where(eq(agents.id, id))
       return true
     }),
@@ -206,14 +225,14 @@ export async function setTrust(hub: Hub, id: string, trustLevel: number, decisio
     database.transaction(async (transaction) => {
       await noteDecision(transaction, id, `trust set to ${trustLevel}`, decision, clock())
       // An agent that an administrator trusts counts as settled at once.
-      const set = { trustLevel, promotedAt: null, heldBack: trustLevel === 0 }
+      const set = { trustLevel, promotedAt: null, heldBack: trustLevel === trustLevels.unverified }
       await transaction.update(agents).set(set).where(eq(agents.id, id))
     }),
   )
   auth.forget()
   // Locks the agent, so that no memory is raised after it lost its trust again.
   const trusted = sql`select id from agents where id = ${id}::uuid and trust_level > 0 for share`
-  await changeMemories(hub, sql`quality = 0`, sql`${isOfUse} and agent_id = (${trusted})`)
+  await changeMemories(hub, sql`quality = ${qualities.good}`, sql`${isOfUse} and agent_id = (${trusted})`)
 }
 
 /** Days after which a memory counts as low signal if nobody retrieved or cited it and nothing links to it. */
@@ -228,8 +247,8 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
   await forgetRetrievals(hub)
   const lowered = await changeMemories(
     hub,
-    sql`quality = -1`,
-    sql`quality = 0 and retrieval_count = 0 and created_at < ${before}::timestamptz and deleted_at is null
+    sql`quality = ${qualities.lowSignal}`,
+    sql`quality = ${qualities.good} and retrieval_count = 0 and created_at < ${before}::timestamptz and deleted_at is null
       -- Apart, for a join with each: with an "or" each memory is looked up in the links.
       and not exists (select from memory_links l where l.memory_id = memories.id)
       and not exists (select from memory_links l where l.related_id = memories.id)
@@ -240,7 +259,7 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
   )
   const raised = await changeMemories(
     hub,
-    sql`quality = 0`,
+    sql`quality = ${qualities.good}`,
     sql`${isOfUse} and agent_id in (select id from agents where trust_level > 0)`,
   )
   await markTwins(hub)

@@ -20,6 +20,9 @@ import { vectorColumn } from './columns.ts'
 
 const instant = (name: string) => timestamp(name, { withTimezone: true })
 
+/** How far an agent is trusted. */
+export const trustLevels = { unverified: 0, trusted: 1, core: 2 } as const
+
 export const agents = pgTable(
   'agents',
   {
@@ -33,7 +36,8 @@ export const agents = pgTable(
     createdAt: instant('created_at').notNull().defaultNow(),
     disabledAt: instant('disabled_at'),
     /** 0 unverified, 1 trusted, 2 core. */
-    trustLevel: smallint('trust_level').notNull().default(0),
+    /** See `trustLevels`. */
+    trustLevel: smallint('trust_level').notNull().default(trustLevels.unverified),
     /** When other agents' retrievals made it trusted; absent if an administrator set its trust. */
     promotedAt: instant('promoted_at'),
     /** Whether an administrator made it unverified: then retrievals do not promote it. */
@@ -49,6 +53,9 @@ export const agents = pgTable(
     check('agents_trust_level', sql`${table.trustLevel} between 0 and 2`),
   ],
 )
+
+/** How a memory counts: low signal ranks below everything good, and in quarantine only its author finds it. */
+export const memoryQuality = { good: 0, lowSignal: -1, quarantined: -2 } as const
 
 export const memories = pgTable(
   'memories',
@@ -71,8 +78,8 @@ export const memories = pgTable(
     /** While it waits for its vector: when the next attempt is due, and how many were made. */
     embedAfter: instant('embed_after'),
     embedAttempts: smallint('embed_attempts').notNull().default(0),
-    /** 0 normal, -1 low signal, -2 in quarantine. */
-    quality: smallint('quality').notNull().default(0),
+    /** See `memoryQuality`. */
+    quality: smallint('quality').notNull().default(memoryQuality.good),
     /** Whether several low-signal memories by other agents said nearly the same before: then it is not a discovery. */
     crowded: boolean('crowded').notNull().default(false),
     duplicateOf: uuid('duplicate_of').references((): AnyPgColumn => memories.id),

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, isEmbedded, rowsOf } from '../engines/database.ts'
+import { memoryQuality } from '../schema/hub.ts'
 
 /** Most dimensions that pgvector indexes in half precision, and in full. */
 export const indexableDimensions = 4000
@@ -13,9 +14,9 @@ const fullyIndexable = 2000
 const indexes = {
   units: { units: 'true' },
   memories: {
-    good_memories: 'quality = 0',
-    low_memories: 'quality < 0 and not crowded',
-    crowded_memories: 'quality < 0 and crowded',
+    good_memories: `quality = ${memoryQuality.good}`,
+    low_memories: `quality < ${memoryQuality.good} and not crowded`,
+    crowded_memories: `quality < ${memoryQuality.good} and crowded`,
   },
 } as const
 
