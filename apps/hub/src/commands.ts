@@ -9,8 +9,8 @@ import {
 } from '@recall/store-postgres'
 import { and, eq } from 'drizzle-orm'
 import { hashOfKey, newApiKey } from './access/keys.ts'
-import { backup, writeBackup } from './backup/backup.ts'
-import { readBackup, restore } from './backup/restore.ts'
+import { backUpToFile, writeBackup } from './backup/backup.ts'
+import { readBackup, restoreFromFile } from './backup/restore.ts'
 import { standardStream } from './backup/standard-stream.ts'
 import type { HubConfig } from './config/config.ts'
 import { createHub } from './create-hub.ts'
@@ -95,24 +95,26 @@ export async function doctor(config: HubConfig, print: Print): Promise<boolean> 
 }
 
 /** @param path may be `-`: the backup then goes to the standard output, so `tell` has to write elsewhere */
-export async function backUp(config: HubConfig, path: string, tell: Print): Promise<void> {
+export async function backupCommand(config: HubConfig, path: string, tell: Print): Promise<void> {
   if (path === standardStream && process.stdout.isTTY) {
     throw new MemoryError('send the backup into a file: backup - > hub.backup', MemoryErrorCode.INVALID_INPUT)
   }
   await withDatabase(config, { mustExist: true }, async (database) => {
     const counts =
-      path === standardStream ? await writeBackup(database, process.stdout) : await backup(database, path)
+      path === standardStream
+        ? await writeBackup(database, process.stdout)
+        : await backUpToFile(database, path)
     tell(`${JSON.stringify(counts)}\n`)
   })
 }
 
 /** @param path may be `-`, for the standard input */
-export async function restoreFrom(config: HubConfig, path: string, tell: Print): Promise<void> {
+export async function restoreCommand(config: HubConfig, path: string, tell: Print): Promise<void> {
   await withDatabase(config, {}, async (database) => {
     const counts =
       path === standardStream
         ? await readBackup(database, standardInput, 'the standard input')
-        : await restore(database, path)
+        : await restoreFromFile(database, path)
     tell(`${JSON.stringify(counts)}\n`)
   })
 }

@@ -90,13 +90,13 @@ const commands: Record<string, Command> = {
   },
   backup: {
     takes: 'file',
-    run: withParts((config, { backUp }, file) =>
-      backUp(config, file, file === standardStream ? printBeside : print),
+    run: withParts((config, { backupCommand }, file) =>
+      backupCommand(config, file, file === standardStream ? printBeside : print),
     ),
   },
   restore: {
     takes: 'file',
-    run: withParts((config, { restoreFrom }, file) => restoreFrom(config, file, print)),
+    run: withParts((config, { restoreCommand }, file) => restoreCommand(config, file, print)),
   },
   reembed: { run: withParts((config, { reembedAll }) => reembedAll(config, print)) },
 }

@@ -17,8 +17,8 @@ import {
   openServerDatabase,
   serverUrl,
 } from '../../../packages/store-postgres/test/support/server-database.ts'
-import { backup } from '../src/backup/backup.ts'
-import { restore } from '../src/backup/restore.ts'
+import { backUpToFile } from '../src/backup/backup.ts'
+import { restoreFromFile } from '../src/backup/restore.ts'
 import { parseConfig } from '../src/config/config.ts'
 import type { HubParts } from '../src/hub.ts'
 import { promoteAuthors } from '../src/trust/promotion.ts'
@@ -342,19 +342,19 @@ describe.skipIf(!serverUrl)('requests at the same moment', () => {
     const transaction: Database['transaction'] = (run, config) =>
       server.database.transaction((inner) => run(meeting(inner) as typeof inner), config)
     const database: Database = Object.create(server.database, { transaction: { value: transaction } })
-    expect((await backup(database, join(temporaryFolder(), 'hub.backup'))).agents).toBe(3)
+    expect((await backUpToFile(database, join(temporaryFolder(), 'hub.backup'))).agents).toBe(3)
     expect(await server.database.$count(agents)).toBe(4)
   })
 
   it('an agent registers while a backup is restored: the database is no longer empty', async () => {
     const path = join(temporaryFolder(), 'hub.backup')
     await ann?.save({ content: lesson('redis'), tags })
-    await backup(server.database, path)
+    await backUpToFile(server.database, path)
     await emptyTables(server.database)
     let restored: Promise<unknown> | undefined
     await server.database.transaction(async (transaction) => {
       await transaction.insert(agents).values({ name: 'eve', apiKeyHash: 'hash' })
-      restored = codeOf(() => restore(server.database, path))
+      restored = codeOf(() => restoreFromFile(server.database, path))
       await untilWaiting(1)
     })
     expect(await restored).toBe(MemoryErrorCode.CONFLICT)

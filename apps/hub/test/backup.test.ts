@@ -19,9 +19,9 @@ import {
   openServerDatabase,
   serverUrl,
 } from '../../../packages/store-postgres/test/support/server-database.ts'
-import { backup, writeBackup } from '../src/backup/backup.ts'
+import { backUpToFile, writeBackup } from '../src/backup/backup.ts'
 import { tables } from '../src/backup/format.ts'
-import { restore } from '../src/backup/restore.ts'
+import { restoreFromFile } from '../src/backup/restore.ts'
 import { emptyTables, engines, lesson, noLimits, openHub, type TestHub } from './support/open-hub.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { useDatabase } from './support/use-database.ts'
@@ -73,29 +73,29 @@ describe.each(engines)('a hub on %s', (_, open) => {
     )
     await ada.memory.write('episodic', 'long', `${'A long text.\n\n'.repeat(500)}`)
     const path = join(temporaryFolder(), 'hub.backup')
-    const counts = await backup(database(), path)
+    const counts = await backUpToFile(database(), path)
     expect(counts).toMatchObject({ agents: 2, memories: 2, citations: 1, entries: 2 })
     if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600)
     const unread = {} as Database
-    await expect(backup(unread, path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+    await expect(backUpToFile(unread, path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
     const other = `${path}-of-another`
     writeFileSync(`${other}.unfinished`, 'of another backup')
-    await expect(backup(database(), other)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+    await expect(backUpToFile(database(), other)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
     expect(readFileSync(`${other}.unfinished`, 'utf8')).toBe('of another backup')
-    await expect(backup(database(), join(path, 'in-a-file'))).rejects.toMatchObject({
+    await expect(backUpToFile(database(), join(path, 'in-a-file'))).rejects.toMatchObject({
       code: MemoryErrorCode.UNAVAILABLE,
       message: expect.stringContaining(`no backup can be written into ${path} (ENOTDIR)`),
     })
-    await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+    await expect(restoreFromFile(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
 
     const before = await database().select().from(memories)
     await emptyTables(database())
     const nothing = `${path}-of-nothing`
-    await expect(backup(database(), nothing)).rejects.toMatchObject({ code: MemoryErrorCode.NOT_FOUND })
+    await expect(backUpToFile(database(), nothing)).rejects.toMatchObject({ code: MemoryErrorCode.NOT_FOUND })
     expect([existsSync(nothing), existsSync(`${nothing}.unfinished`)]).toEqual([false, false])
     // As in the new database that it is restored into.
     await database().execute(sql`select setval(pg_get_serial_sequence('entries', 'version'), 1, false)`)
-    expect(await restore(database(), path)).toEqual(counts)
+    expect(await restoreFromFile(database(), path)).toEqual(counts)
     expect(await database().select().from(memories)).toEqual(expect.arrayContaining(before))
     const again = await openHub(database(), noLimits)
     const answer = await again.request('GET', `/api/v1/memory/${id}`, { key: bob.key })
@@ -113,11 +113,11 @@ describe.each(engines)('a hub on %s', (_, open) => {
     await hub.agent('ada')
     await database().delete(systemConfig)
     const path = join(temporaryFolder(), 'hub.backup')
-    const counts = await backup(database(), path)
+    const counts = await backUpToFile(database(), path)
     expect(counts).toMatchObject({ agents: 1, entries: 0, system_config: 0 })
     await emptyTables(database())
     await openHub(database())
-    expect(await restore(database(), path)).toEqual(counts)
+    expect(await restoreFromFile(database(), path)).toEqual(counts)
     expect(await database().$count(systemConfig)).toBe(0)
   })
 
@@ -127,9 +127,9 @@ describe.each(engines)('a hub on %s', (_, open) => {
     for (let i = 0; i < 80; i++) await ada.memory.write('long-term', `long-${i}`, value, { index: false })
     const path = join(temporaryFolder(), 'hub.backup')
     const watched = watching(database())
-    const counts = await backup(watched.database, path)
+    const counts = await backUpToFile(watched.database, path)
     await emptyTables(database())
-    expect(await restore(watched.database, path)).toEqual(counts)
+    expect(await restoreFromFile(watched.database, path)).toEqual(counts)
     expect(counts.entries).toBe(80)
     expect(watched.longest()).toBeGreaterThan(value.length)
     expect(watched.longest()).toBeLessThan(8_000_000)
@@ -143,7 +143,7 @@ describe.each(engines)('a hub on %s', (_, open) => {
       return result
     }
     const slow: Database = Object.create(database(), { transaction: { value: transaction } })
-    await expect(backup(slow, path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+    await expect(backUpToFile(slow, path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
     expect(readFileSync(path, 'utf8')).toBe('of somebody else')
     expect(existsSync(`${path}.unfinished`)).toBe(false)
   })
@@ -153,11 +153,11 @@ describe.each(engines)('a hub on %s', (_, open) => {
     await ada.save({ content: lesson('redis'), tags })
     await ada.memory.write('working', 'note', 'restored after what is refused')
     const path = join(temporaryFolder(), 'hub.backup')
-    await backup(database(), path)
+    await backUpToFile(database(), path)
     await emptyTables(database())
     const rows = gunzipSync(readFileSync(path)).toString('utf8')
     writeFileSync(path, gzipSync(rows.replace('"quality":0', '"quality":5')))
-    const refused = await restore(database(), path).catch((error: Error) => error)
+    const refused = await restoreFromFile(database(), path).catch((error: Error) => error)
     const checkViolation = { postgres: '23514' }
     expect(refused).toMatchObject({ code: MemoryErrorCode.WRITE_FAILED, details: checkViolation })
     expect(String((refused as Error).message)).not.toContain('redis')
@@ -168,14 +168,18 @@ describe.each(engines)('a hub on %s', (_, open) => {
     await (await hub.agent('ada', 1)).save({ content: lesson('redis'), tags })
     const folder = temporaryFolder()
     const path = join(folder, 'hub.backup')
-    await backup(database(), path)
+    await backUpToFile(database(), path)
     await emptyTables(database())
     const size = readFileSync(path).length
     truncateSync(path, size - 20)
-    await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CORRUPTION })
+    await expect(restoreFromFile(database(), path)).rejects.toMatchObject({
+      code: MemoryErrorCode.CORRUPTION,
+    })
     writeFileSync(path, 'no backup')
-    await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CORRUPTION })
-    await expect(restore(database(), join(folder, 'absent'))).rejects.toMatchObject({
+    await expect(restoreFromFile(database(), path)).rejects.toMatchObject({
+      code: MemoryErrorCode.CORRUPTION,
+    })
+    await expect(restoreFromFile(database(), join(folder, 'absent'))).rejects.toMatchObject({
       code: MemoryErrorCode.NOT_FOUND,
     })
     expect(await database().$count(memories)).toBe(0)
@@ -197,17 +201,17 @@ describe.each(engines)('a hub on %s', (_, open) => {
   ])('restores nothing from a backup %s', async (_, own, other, code) => {
     const path = join(temporaryFolder(), 'hub.backup')
     await hub.agent('ada')
-    await backup(database(), path)
+    await backUpToFile(database(), path)
     await emptyTables(database())
     const rows = gunzipSync(readFileSync(path)).toString('utf8')
     writeFileSync(path, gzipSync(rows.replace(own, other)))
-    await expect(restore(database(), path)).rejects.toMatchObject({ code })
+    await expect(restoreFromFile(database(), path)).rejects.toMatchObject({ code })
     expect(await database().$count(agents)).toBe(0)
   })
 
   it('restores nothing once a version has changed the tables', async () => {
     const path = join(temporaryFolder(), 'hub.backup')
-    await backup(database(), path)
+    await backUpToFile(database(), path)
     await emptyTables(database())
     const later = 'of a later version'
     await database().execute(sql`
@@ -216,7 +220,9 @@ describe.each(engines)('a hub on %s', (_, open) => {
     onTestFinished(async () => {
       await database().execute(sql`delete from drizzle.__drizzle_migrations where hash = ${later}`)
     })
-    await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.NOT_SUPPORTED })
+    await expect(restoreFromFile(database(), path)).rejects.toMatchObject({
+      code: MemoryErrorCode.NOT_SUPPORTED,
+    })
   })
 
   it.each([
@@ -228,9 +234,9 @@ describe.each(engines)('a hub on %s', (_, open) => {
     ],
   ])('restores nothing into a database that holds %s', async (_, fill) => {
     const path = join(temporaryFolder(), 'hub.backup')
-    await backup(database(), path)
+    await backUpToFile(database(), path)
     await fill()
-    await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+    await expect(restoreFromFile(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
   })
 
   it('leaves out of a backup what is made again or soon expires, and no other table', async () => {
@@ -248,7 +254,7 @@ describe.each(engines)('a hub on %s', (_, open) => {
     // So much that the rows before it are restored before the end is read.
     await ada.memory.write('working', 'large', randomBytes(300_000).toString('base64'), { index: false })
     const path = join(temporaryFolder(), 'hub.backup')
-    await backup(database(), path)
+    await backUpToFile(database(), path)
     await emptyTables(database())
     const rows = gunzipSync(readFileSync(path)).toString('utf8')
     for (const quality of ['5', 'x', '}']) {
@@ -256,7 +262,9 @@ describe.each(engines)('a hub on %s', (_, open) => {
       // The checksum, by which it is seen that a byte is not as it was written.
       bytes[bytes.length - 8] = (bytes[bytes.length - 8] ?? 0) ^ 1
       writeFileSync(path, bytes)
-      await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CORRUPTION })
+      await expect(restoreFromFile(database(), path)).rejects.toMatchObject({
+        code: MemoryErrorCode.CORRUPTION,
+      })
     }
   })
 })

@@ -19,7 +19,7 @@ const rowsAtOnce = (table: Table): number => (table === 'entries' ? 20 : 500)
  * @throws MemoryError CONFLICT when the file exists, or another backup writes it; UNAVAILABLE when nothing can be
  * written there
  */
-export async function backup(database: Database, path: string): Promise<Record<string, number>> {
+export async function backUpToFile(database: Database, path: string): Promise<Record<string, number>> {
   refuseExisting(path)
   const unfinished = `${path}.unfinished`
   const file = createUnfinished(unfinished)

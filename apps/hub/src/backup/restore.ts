@@ -18,13 +18,13 @@ const mostRestored = { rows: 500, characters: 4 * 1024 * 1024 }
  * NOT_SUPPORTED when the backup comes from another version of the tables; NOT_FOUND when there is no such file;
  * WRITE_FAILED when the database refuses a row
  */
-export async function restore(database: Database, path: string): Promise<Record<string, number>> {
+export async function restoreFromFile(database: Database, path: string): Promise<Record<string, number>> {
   if (!existsSync(path)) throw new MemoryError(`there is no file ${path}`, MemoryErrorCode.NOT_FOUND)
   return readBackup(database, () => createReadStream(path), path)
 }
 
 /**
- * Like `restore`, from a stream.
+ * Like `restoreFromFile`, from a stream.
  *
  * @param open returns the stream, and a new one when Postgres rolled the restore back because others were in the way
  * @param name the name of the stream in errors

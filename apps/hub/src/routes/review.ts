@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import type { Hub } from '../hub.ts'
-import { deleteMemory } from '../pipelines/read-memory.ts'
+import { deleteMemory } from '../pipelines/delete-memory.ts'
 import { agentsNamed, reviewAgent, reviewMemory } from '../trust/review.ts'
 import { newRoutes } from './app.ts'
 import { answers, keyed } from './describe.ts'

@@ -1,115 +1,12 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { agents, citations, type Database, memories, memoryQuality, rowsOf } from '@recall/store-postgres'
+import { agents, citations, type Database, memories, memoryQuality } from '@recall/store-postgres'
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
-import type { Principal } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
-import { notFound } from '../problems.ts'
-import { isNamed } from '../short-id.ts'
-import { callReferring, changeMemories, refersToDeleted, rowsAtOnce } from '../trust/change-memories.ts'
-import { countedCitations } from '../trust/counted.ts'
+import { callReferring, changeMemories, rowsAtOnce } from '../trust/change-memories.ts'
 import { type Decision, noteDecision } from '../trust/decisions.ts'
 import { copiesOf, otherOriginal, repeating, repeatsOnly } from '../trust/freed-copies.ts'
-import { isHidden } from '../trust/originals.ts'
-import { qualities } from '../trust/quality.ts'
+import { findMemory, type Reader } from './get-memory.ts'
 import { wordsDigest } from './words-digest.ts'
-
-type Reader = Pick<Principal, 'id'>
-
-/**
- * A memory by its id or short id, if the reader may see it.
- *
- * @throws MemoryError NOT_FOUND, with the same message for absent and hidden memories, or with status 410 for a
- * tombstone
- */
-async function findMemory({ database, call }: Hub, reader: Reader, id: string) {
-  const [row] = await call(() =>
-    database
-      .select({
-        id: memories.id,
-        shortId: memories.shortId,
-        agentId: memories.agentId,
-        author: agents.name,
-        content: memories.content,
-        tags: memories.tags,
-        sourceUrl: memories.sourceUrl,
-        createdAt: memories.createdAt,
-        isHidden: sql<boolean>`${isHidden('memories')}`,
-        deletedAt: memories.deletedAt,
-      })
-      .from(memories)
-      .innerJoin(agents, eq(agents.id, memories.agentId))
-      .where(isNamed(id)),
-  )
-  if (!row || (row.isHidden && row.agentId !== reader.id)) throw notFound(`memory ${id}`)
-  if (row.deletedAt) {
-    throw new MemoryError(
-      `memory ${row.shortId} was deleted by its author; only a tombstone remains`,
-      MemoryErrorCode.NOT_FOUND,
-      { details: { status: 410 } },
-    )
-  }
-  return row
-}
-
-export async function getMemory(hub: Hub, reader: Reader, id: string) {
-  const memory = await findMemory(hub, reader, id)
-  const related = await hub.call(() => relatedTo(hub, reader, memory.id))
-  return {
-    id: memory.id,
-    short_id: memory.shortId,
-    content: memory.content,
-    tags: memory.tags,
-    source_url: memory.sourceUrl,
-    author: { name: memory.author },
-    created_at: memory.createdAt.toISOString(),
-    related,
-  }
-}
-
-interface Related {
-  id: string
-  short_id: string
-  relation: string
-  similarity: number | null
-}
-
-/**
- * Links in both directions, the nearest first, to good memories and the reader's own. One of low signal is not shown
- * beside another memory, however near it is: whoever writes close to what others read must not be read with it.
- */
-const relatedTo = ({ database }: Hub, reader: Reader, id: string): Promise<Related[]> =>
-  rowsOf(
-    database,
-    sql`
-      with linked as (
-        select related_id as other, relation, similarity from memory_links where memory_id = ${id}
-        union select memory_id, relation, similarity from memory_links where related_id = ${id}
-      )
-      select m.id, m.short_id, l.relation, l.similarity
-      from linked as l join memories m on m.id = l.other
-      where m.deleted_at is null
-        and (m.agent_id = ${reader.id}::uuid or (m.quality >= ${qualities.good} and not ${isHidden('m')}))
-      order by l.similarity desc nulls last, m.id limit 20`,
-  )
-
-/** Records that an agent relied on a memory. Only trusted agents are counted, each once, and never the author. */
-export async function citeMemory(hub: Hub, reader: Reader, id: string) {
-  const { database, call, clock } = hub
-  const memory = await findMemory(hub, reader, id)
-  if (memory.agentId !== reader.id) {
-    const row = { memoryId: memory.id, agentId: reader.id, createdAt: new Date(clock()) }
-    await call(() => database.insert(citations).values(row).onConflictDoNothing()).catch((error) => {
-      throw refersToDeleted(error) ? notFound(`memory ${id}`) : error
-    })
-  }
-  const count = await call(() => database.$count(citations, countedCitations(memory.id)))
-  return {
-    success: true as const,
-    short_id: memory.shortId,
-    citation: `Recall #${memory.shortId}`,
-    citations: count,
-  }
-}
 
 /**
  * Deletes a memory. A tombstone without its text remains if others have cited it, or if it is in quarantine, which
