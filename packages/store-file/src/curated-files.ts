@@ -33,7 +33,7 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
       store.exclusively(() => {
         const workspace = createWorkspace(fileSystem)
         const current = workspace.read(join(root, layout.curated))
-        if (hasBothSides(current)) throw isMerged(layout.curated)
+        if (hasBothSides(current)) throw unfinishedMerge(layout.curated)
         const files = Object.entries(change(current)).map(([name, content]) => ({
           name,
           content,
@@ -63,7 +63,7 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
 /**
  * Otherwise the lines that separate the sides would end up in different files, where nobody could tell the sides apart.
  */
-const isMerged = (path: string): MemoryError =>
+const unfinishedMerge = (path: string): MemoryError =>
   new MemoryError(
     `${path} holds both sides of a merge: choose what stays, and remove the lines <<<<<<<, ======= and >>>>>>>; nothing was written`,
     MemoryErrorCode.CONFLICT,

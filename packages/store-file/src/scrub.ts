@@ -30,7 +30,7 @@ export function scrubFiles(
 ): ScrubbedFile[] {
   const found: ScrubbedFile[] = []
   let finish: (() => void) | undefined
-  const look = (path: string, scan: () => ScrubbedFile['counts'], replace: () => void): void => {
+  const scrubOne = (path: string, scan: () => ScrubbedFile['counts'], replace: () => void): void => {
     try {
       const counts = scan()
       if (Object.keys(counts).length === 0) return
@@ -45,14 +45,14 @@ export function scrubFiles(
     }
   }
   for (const path of storedFiles(fileSystem, store)) {
-    look(
+    scrubOne(
       path,
       () => scan(fileSystem, store, path, redact),
       () => replace(fileSystem, store, path, redact),
     )
   }
   for (const path of archivedFiles(fileSystem, store)) {
-    look(
+    scrubOne(
       path,
       () => scrubArchived(fileSystem, store, path, redact, false),
       () => scrubArchived(fileSystem, store, path, redact, true),

@@ -105,7 +105,7 @@ export async function withKeyLocked<T>(
     await wait(10)
     lock = take()
   }
-  if (!lock) throw isBusy(`the key in ${keyFile} is just being replaced`)
+  if (!lock) throw busy(`the key in ${keyFile} is just being replaced`)
   try {
     return await section()
   } finally {
@@ -114,7 +114,7 @@ export async function withKeyLocked<T>(
 }
 
 function whileHeld<T>(lock: LockFile | undefined, section: () => T, other: string): T {
-  if (!lock) throw isBusy(other)
+  if (!lock) throw busy(other)
   try {
     return section()
   } finally {
@@ -122,7 +122,7 @@ function whileHeld<T>(lock: LockFile | undefined, section: () => T, other: strin
   }
 }
 
-const isBusy = (other: string): MemoryError =>
+const busy = (other: string): MemoryError =>
   new MemoryError(`${other}: run the same again when that is done`, MemoryErrorCode.UNAVAILABLE)
 
 function takeWithin(waitMs: number, pauseMs: number, take: () => LockFile | undefined): LockFile | undefined {

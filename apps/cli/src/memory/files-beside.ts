@@ -18,7 +18,7 @@ export function secretsBeside(
   known: ReadonlySet<string>,
   secretsIn: (text: string) => Record<string, number>,
 ): ScrubbedFile[] {
-  const look = (path: string): ScrubbedFile[] => {
+  const examineFile = (path: string): ScrubbedFile[] => {
     try {
       const { size } = statSync(join(root, path))
       if (size > mostBytes) return [{ path, counts: {}, problem: 'it is larger than 64 MB' }]
@@ -36,7 +36,7 @@ export function secretsBeside(
     })
   const isPacked = (path: string): boolean => path.startsWith(`${layout.cold}/`) && path.endsWith('.json.gz')
   const paths = new Set([layout.memory, layout.archives].flatMap(below))
-  return [...paths].filter((path) => !known.has(path) && !isPacked(path)).flatMap(look)
+  return [...paths].filter((path) => !known.has(path) && !isPacked(path)).flatMap(examineFile)
 }
 
 const withoutSealed = (text: string): string =>

@@ -78,7 +78,7 @@ export function createReading({ schemas, embedder, sealer, cached, clock }: Read
       const reads = includeMetadata || decrypt === false ? undefined : cached
       const known = await reads?.read(store, address, now)
       if (known) return valueIn(known)
-      const { entry, archived } = await look(store, address, now, { reads, includeArchived })
+      const { entry, archived } = await getAnywhere(store, address, now, { reads, includeArchived })
       if (!entry) return null
       const value = decrypt === false ? entry.value : await valueIn(entry)
       if (!archived) await store.touch([address], now)
@@ -134,7 +134,7 @@ export function createReading({ schemas, embedder, sealer, cached, clock }: Read
 const noOptions: ReadOptions = {}
 
 /** The entry from the store or, if wanted, from the archive. */
-async function look(
+async function getAnywhere(
   store: MemoryStore,
   address: Address,
   now: number,

@@ -123,7 +123,7 @@ export async function runLoop<
   // Before the agent acts: without a key its episode would be lost.
   parseInput(loopIdSchema, loopId, 'loopId')
   checkGoal(goal)
-  if (running.has(memory)) throw isRunning()
+  if (running.has(memory)) throw alreadyRunning()
   running.add(memory)
   const started = clock()
   const updates: MemoryUpdate[] = []
@@ -288,7 +288,7 @@ function toEpisode(
 
 const minute = 60_000
 
-const isRunning = (): MemoryError =>
+const alreadyRunning = (): MemoryError =>
   new MemoryError(
     'a loop already runs on this memory: give each loop its own namespace',
     MemoryErrorCode.CONFLICT,

@@ -30,7 +30,7 @@ export function applyVersionControl(options: { project: string; folder: string; 
   const versionControlled = settings !== undefined && optsIn(settings)
   if (folder === '') {
     if (versionControlled) return { versionControlled, changed: false }
-    throw isProject(project)
+    throw wholeProject(project)
   }
   const path = realPathOf(join(project, '.gitignore'))
   const text = readText(path) ?? ''
@@ -60,7 +60,7 @@ function optsIn(path: string): boolean {
   }
 }
 
-const isProject = (project: string): MemoryError =>
+const wholeProject = (project: string): MemoryError =>
   new MemoryError(
     `the echoes lie in ${project} itself, which no line can exclude: give them a folder of their own, or list there what git should not keep`,
     MemoryErrorCode.INVALID_INPUT,

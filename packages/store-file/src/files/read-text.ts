@@ -28,7 +28,7 @@ export interface TextFile {
  */
 export function readText(fileSystem: FileSystem, path: string): TextFile | null {
   try {
-    if (followsLinks && statusOf(fileSystem, path)?.isSymbolicLink()) throw isLink(path)
+    if (followsLinks && statusOf(fileSystem, path)?.isSymbolicLink()) throw refusedLink(path)
     const descriptor = orAbsent(() => fileSystem.openSync(path, readFlags))
     if (descriptor === null) return null
     try {
@@ -77,14 +77,14 @@ export function readBeginning(fileSystem: FileSystem, path: string, length: numb
 
 function unreadable(path: string, cause: unknown): MemoryError {
   const code = errorCode(cause)
-  if (code === 'ELOOP') return isLink(path, cause)
+  if (code === 'ELOOP') return refusedLink(path, cause)
   return new MemoryError(`${path} cannot be read (${code ?? cause})`, MemoryErrorCode.UNAVAILABLE, {
     cause,
     details: { path },
   })
 }
 
-const isLink = (path: string, cause?: unknown): MemoryError =>
+const refusedLink = (path: string, cause?: unknown): MemoryError =>
   new MemoryError(
     `${path} is a symbolic link, which this memory does not follow: put the file itself there`,
     MemoryErrorCode.FORBIDDEN,

@@ -20,7 +20,7 @@ export function createWorkspace(fileSystem: FileSystem): Workspace {
   const seen = new Map<string, { content: string | null; stamp: FileStamp | null }>()
   const written = new Map<string, string | null>()
 
-  const look = (path: string): string | null => {
+  const load = (path: string): string | null => {
     const planned = written.get(path)
     if (planned !== undefined) return planned
     const known = seen.get(path)
@@ -31,10 +31,10 @@ export function createWorkspace(fileSystem: FileSystem): Workspace {
   }
 
   return {
-    read: (path) => look(path) ?? '',
-    exists: (path) => look(path) !== null,
+    read: (path) => load(path) ?? '',
+    exists: (path) => load(path) !== null,
     write(path, content) {
-      look(path)
+      load(path)
       written.set(path, content)
     },
 

@@ -76,17 +76,17 @@ function matchHits(
   meaning: MeaningArm | undefined,
   weights: RankWeights,
 ): RankedHit[] {
-  const look = (asked: StoreQuery): RankedHit[] =>
+  const hitsFor = (asked: StoreQuery): RankedHit[] =>
     sortHits(hitsOf(query, rankMatches(index, asked, files, meaning, weights)), query, files)
-  const hits = isBestFirst(query) ? bestHits(query, look) : look(query)
+  const hits = isBestFirst(query) ? bestHits(query, hitsFor) : hitsFor(query)
   return hits.filter(({ score }) => score >= query.minScore)
 }
 
 /** Enough hits for a page, best first. */
-function bestHits(query: StoreQuery, look: (asked: StoreQuery) => RankedHit[]): RankedHit[] {
+function bestHits(query: StoreQuery, hitsFor: (asked: StoreQuery) => RankedHit[]): RankedHit[] {
   let hits: RankedHit[] = []
   for (let depth = confidenceRank; ; depth *= depthGrowth) {
-    const found = look({ ...query, offset: 0, limit: depth })
+    const found = hitsFor({ ...query, offset: 0, limit: depth })
     hits = appendCapped(hits, found, ({ document }) => document.id)
     if (hits.length >= query.offset + query.limit || found.length < depth) return hits
   }

@@ -47,7 +47,7 @@ export function lockFolder(folder: string): FolderLock {
   const release = (): void => removeFile(path)
   try {
     const other = noteOfOther(folder, own)
-    if (other) throw isOpen(folder, other)
+    if (other) throw alreadyOpen(folder, other)
   } catch (error) {
     release()
     throw error
@@ -61,7 +61,7 @@ export function lockFolder(folder: string): FolderLock {
   }
 }
 
-function isOpen(folder: string, { holder, path }: Note): MemoryError {
+function alreadyOpen(folder: string, { holder, path }: Note): MemoryError {
   const { pid, host, place } = holder
   return new MemoryError(
     `${folder} is open in process ${pid} (${host}): close it there first, or use a Postgres server, which any number of processes can share${place === thisProcess().place ? '' : adviceOn(path)}`,

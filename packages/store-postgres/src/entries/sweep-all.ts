@@ -27,18 +27,18 @@ export async function sweepAll(database: Database, now: number, timeoutMs?: numb
   let from: Position | undefined
   for (;;) {
     const behind = from ? sql`(place, id) > (${from.place}::uuid, ${from.id}::uuid)` : sql`true`
-    const [looked] = await running(() => look(database, behind, now))
-    const last = looked?.last
+    const [page] = await running(() => nextPage(database, behind, now))
+    const last = page?.last
     const isInPage = last ? sql`${behind} and (place, id) <= (${last.place}::uuid, ${last.id}::uuid)` : behind
     // Most pages have none, and then nothing waits for another holder of the table.
-    if (looked?.hasExpired) removed += (await running(() => removeExpired(database, isInPage, now))).length
+    if (page?.hasExpired) removed += (await running(() => removeExpired(database, isInPage, now))).length
     if (!last) return removed
     from = last
   }
 }
 
-/** `last` is absent where the table ends. */
-const look = (database: Database, behind: SQL, now: number) =>
+/** Whether the next page holds anything expired, and its last row, which is absent where the table ends. */
+const nextPage = (database: Database, behind: SQL, now: number) =>
   rowsOf<{ hasExpired: boolean | null; last: Position | null }>(
     database,
     sql`

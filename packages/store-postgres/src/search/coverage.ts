@@ -32,19 +32,19 @@ export async function coverageOf(
   const terms = new Map<string, HeldTerm[]>(ids.map((id) => [id, []]))
   const total = words.reduce((sum, { rarity }) => sum + rarity, 0)
   const place = sql`${placeId(query, shelf)}::uuid`
-  const look = async (looked: readonly WordFacts[], find: typeof unitsHolding): Promise<void> => {
-    if (ids.length === 0 || total === 0 || looked.length === 0) return
-    for (const { id, position, units } of await rowsOf<Holder>(database, find(place, ids, looked))) {
-      const share = (looked[position - 1]?.rarity ?? 0) / total
+  const collectHolders = async (sought: readonly WordFacts[], find: typeof unitsHolding): Promise<void> => {
+    if (ids.length === 0 || total === 0 || sought.length === 0) return
+    for (const { id, position, units } of await rowsOf<Holder>(database, find(place, ids, sought))) {
+      const share = (sought[position - 1]?.rarity ?? 0) / total
       terms.get(id)?.push({ share, units: units && new Set(units) })
     }
   }
   await Promise.all([
-    look(
+    collectHolders(
       words.filter(({ count }) => count <= mostListed),
       unitsHolding,
     ),
-    look(
+    collectHolders(
       words.filter(({ count }) => count > mostListed),
       entriesHolding,
     ),

@@ -42,7 +42,7 @@ export async function findEntries(
   if (text === undefined && !embedding) return listEntries(database, query, shelf, eligible)
   const terms = meant ?? (await termsOf(database, text ?? '', shelf))
   if (embedding) await checkVectors(database, query, shelf, embedding)
-  const look = async (asked: StoreQuery): Promise<{ found: Candidate[]; holdsWord: boolean }> => {
+  const findCandidates = async (asked: StoreQuery): Promise<{ found: Candidate[]; holdsWord: boolean }> => {
     const [words, meaning] = await Promise.all([
       text === undefined ? undefined : findWords(database, asked, shelf, eligible, terms),
       embedding && findNear(database, asked, shelf, eligible, embedding),
@@ -52,7 +52,7 @@ export async function findEntries(
   }
   let candidates: Candidate[] = []
   for (let depth = confidenceRank; ; depth *= depthGrowth) {
-    const { found, holdsWord } = await look(
+    const { found, holdsWord } = await findCandidates(
       isBestFirst(query) ? { ...query, offset: 0, limit: depth } : query,
     )
     if (!holdsWord && !meant) {
