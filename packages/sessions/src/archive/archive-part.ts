@@ -14,7 +14,7 @@ import { toolTarget } from '../summary/tool-target.ts'
 import { createTimeSpan } from './duration.ts'
 import { notAhead } from './not-ahead.ts'
 import { pieceSeparator, renderArchive, renderTurn } from './render-archive.ts'
-import { beginsWithTurns, holdsInOrder, saysAll, saysOn } from './same-turns.ts'
+import { areIn, areSaidIn, beginWithTurns, continueTurns } from './same-turns.ts'
 
 /** The content of an archive about its part of the conversation. */
 export type PartContent = Pick<ConversationArchive, 'date' | 'duration' | 'topics' | 'summarizedBy' | 'body'>
@@ -105,10 +105,10 @@ export function createArchivePart(size: number, project: () => string | undefine
         }
       }
     },
-    isIn: (body) => pieces.length === 0 || holdsInOrder(body, [pieces.join(pieceSeparator)]),
-    isSaidIn: (body) => saysAll(body, pieces),
-    continues: (body) => saysOn(pieces, body),
-    beginsWith: (body) => beginsWithTurns(pieces, body),
+    isIn: (body) => areIn(pieces, body),
+    isSaidIn: (body) => areSaidIn(pieces, body),
+    continues: (body) => continueTurns(pieces, body),
+    beginsWith: (body) => beginWithTurns(pieces, body),
     async toArchive({ clock, undated, ...options }) {
       const summary: Summary = await summarize(spoken, { ...options, keywords })
       return {

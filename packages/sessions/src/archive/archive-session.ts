@@ -110,6 +110,7 @@ async function archive(
   const partSize = parsePartSize(options.partSize)
   checkConversation(conversation)
   const isWanted = source === 'session' && (options.inWindow ?? true)
+  // If the session enters the window, its entry is about to change: what the archive notes of it would be outdated.
   const entry = isWanted ? null : await readEntry(memory, conversation.sessionId)
   const windowSummary = entry === null ? undefined : fingerprintOf(entry)
   const window = { isWanted, maxEntries, justEnded: options.justEnded ?? false }

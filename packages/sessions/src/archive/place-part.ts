@@ -3,6 +3,7 @@ import {
   conversationKey,
   conversationType,
   isMemoryError,
+  type MemoryError,
   MemoryErrorCode,
   type MemoryManager,
   type MemoryRecord,
@@ -74,10 +75,11 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
   const kept: string[] = []
   const before: ArchiveDigest[] = []
   const render = once(request.render)
-  for (let number = request.from, attempt = 1; ; ) {
+  let attempts = 0
+  for (let number = request.from; ; ) {
     const key = conversationKey(sessionId, number)
     const record = await readStored(memory, key)
-    const found = record ? look(record.value, request) : undefined
+    const found = record ? compareWithStored(record.value, request) : undefined
     if (found?.verdict === 'settled') {
       const { digest } = found
       return { key, number, status: 'unchanged', digest, before: [...before, digest], kept }
@@ -88,10 +90,12 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
       number++
     } else if (record?.archived) await bringBack(memory, key)
     else {
-      const content = found?.verdict === 'to be marked' ? found.stored : await render()
+      const content = found?.verdict === 'same' ? found.stored : await render()
       const archive = archiveOf(content, found, { ...request, number })
-      const isWritten = await write(memory, key, archive, record?.metadata.updatedAt, attempt++ === attempts)
-      if (isWritten) return { key, number, digest: digestOf(archive), kept, ...outcomeOf(found, before) }
+      const conflict = await write(memory, key, archive, record?.metadata.updatedAt)
+      if (!conflict) return { key, number, digest: digestOf(archive), kept, ...outcomeOf(found, before) }
+      attempts++
+      if (attempts === mostAttempts) throw conflict
     }
   }
 }
@@ -105,7 +109,7 @@ interface FoundArchive {
   digest: ArchiveDigest
 }
 
-function look(stored: ConversationArchive, request: PlaceRequest): FoundArchive {
+function compareWithStored(stored: ConversationArchive, request: PlaceRequest): FoundArchive {
   const repeats = saysTheSame(stored, request.part)
   return { stored, repeats, verdict: judge(stored, repeats, request), digest: digestOf(stored) }
 }
@@ -170,9 +174,9 @@ function once<T>(call: () => T): () => T {
  * - `settled`: nothing, it has all of the part
  * - `other`: it has content that the part lacks, and stays; the part goes to a later number
  * - `outdated`: the part replaces it
- * - `to be marked`: it says the same as the part, and takes over the facts about the session
+ * - `same`: it says the same as the part, and takes over the facts about the session
  */
-type Verdict = 'settled' | 'other' | 'outdated' | 'to be marked'
+type Verdict = 'settled' | 'other' | 'outdated' | 'same'
 
 /** @param repeats whether the part brings nothing new */
 function judge(stored: ConversationArchive, repeats: boolean, request: PlaceRequest): Verdict {
@@ -182,7 +186,7 @@ function judge(stored: ConversationArchive, repeats: boolean, request: PlaceRequ
   if (repeats && (isFinished || stored.edited)) return 'settled'
   if (holdsMore(stored, part)) return 'settled'
   if (stored.edited || !(repeats || isEarlierVersion(stored, part))) return 'other'
-  return repeats && !couldBeBetter ? 'to be marked' : 'outdated'
+  return repeats && !couldBeBetter ? 'same' : 'outdated'
 }
 
 /** Whether the stored facts need no change: a checkpoint adds nothing to what was archived as a session. */
@@ -218,27 +222,25 @@ function saysTheSame(stored: ConversationArchive, part: ArchivePart): boolean {
 }
 
 /** Attempts at an archive that somebody else keeps writing. */
-const attempts = 10
+const mostAttempts = 10
 
 /**
  * @param seen `updatedAt` of the archive to replace; `undefined` when there is none
- * @returns false, with nothing written, when somebody else has written it since
- * @throws MemoryError CONFLICT instead, on the last attempt (`isLast`)
+ * @returns the error, with nothing written, when somebody else has written it since
  */
 async function write(
   memory: MemoryManager,
   key: string,
   value: ConversationArchive,
   seen: number | undefined,
-  isLast: boolean,
-): Promise<boolean> {
+): Promise<MemoryError | undefined> {
   const options = { type: conversationType, tags: value.topics, overwrite: seen !== undefined }
   try {
     if (seen === undefined) await memory.write('episodic', key, value, options)
     else await memory.atomicUpdate('episodic', [{ operation: 'set', key, value, options, ifUpdatedAt: seen }])
-    return true
+    return undefined
   } catch (error) {
-    if (isLast || !isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
-    return false
+    if (isMemoryError(error, MemoryErrorCode.CONFLICT)) return error
+    throw error
   }
 }

@@ -16,11 +16,15 @@ export function holdsInOrder(text: string, pieces: readonly string[]): boolean {
 
 const enclosed = (text: string): string => plain(`${pieceSeparator}${text}${pieceSeparator}`)
 
+/** Whether an archive's body holds the pieces of turns exactly, one after the other. */
+export const areIn = (pieces: readonly string[], body: string): boolean =>
+  pieces.length === 0 || holdsInOrder(body, [pieces.join(pieceSeparator)])
+
 /**
  * Whether an archive's body says everything that the pieces of turns say; it may say more. The outputs of tools do not
  * count: they are cut, and may come after the message that they belong to.
  */
-export function saysAll(body: string, pieces: readonly string[]): boolean {
+export function areSaidIn(pieces: readonly string[], body: string): boolean {
   const archived = turnsSection(plain(body))
   const said = pieces.filter((piece) => withoutOutputs(`${pieceSeparator}${piece}`) !== '')
   return (
@@ -29,7 +33,7 @@ export function saysAll(body: string, pieces: readonly string[]): boolean {
 }
 
 /** Whether the pieces of turns say everything that an archive's body says; they may continue. Outputs do not count. */
-export function saysOn(pieces: readonly string[], body: string): boolean {
+export function continueTurns(pieces: readonly string[], body: string): boolean {
   const archived = turnsSection(plain(body))
   return (
     holdsInOrder(withoutOutputs(joined(pieces)), splitTurns(withoutOutputs(archived))) ||
@@ -38,7 +42,7 @@ export function saysOn(pieces: readonly string[], body: string): boolean {
 }
 
 /** Whether pieces of turns begin with those of an archive's body, outputs too. A body without turns tells nothing. */
-export function beginsWithTurns(pieces: readonly string[], body: string): boolean {
+export function beginWithTurns(pieces: readonly string[], body: string): boolean {
   const archived = turnsSection(plain(body))
   if (archived === '') return false
   const [begun, said] = [archived, joined(pieces)].map((text) => `${redactText(text).text}${pieceSeparator}`)

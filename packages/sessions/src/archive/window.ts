@@ -40,8 +40,8 @@ export async function addToWindow(
   const isEdited = earlier !== undefined && wasEdited(earlier, before)
   const entry = isEdited ? { ...session, summary: earlier.summary } : session
   const marker = await readConsumed(memory)
-  const isEarlier = marker !== null && timeOf(entry.date) <= timeOf(marker.date)
-  const isConsumed = isEarlier && (!justEnded || wasGiven(marker, entry))
+  const endedBefore = marker !== null && timeOf(entry.date) <= timeOf(marker.date)
+  const isConsumed = endedBefore && (!justEnded || wasGiven(marker, entry))
   if (isConsumed && earlier === undefined) return 'consumed'
 
   if (earlier !== undefined && isOfLaterReading(earlier, entry)) return 'present'
