@@ -1,41 +1,26 @@
 export const echoLayers = ['etched', 'inscribed', 'traced'] as const
 export type EchoLayer = (typeof echoLayers)[number]
 
+/** What a layer weighs, and what pruning does to it in a memory above its line limit. */
 export interface LayerRule {
   /** Importance in the score. */
   weight: number
-  /** `null`: never expires. */
-  maxAgeDays: number | null
-  trigger: 'a person' | 'memory above its line limit'
-  /** An entry with a lower score is archived once it is older than `maxAgeDays`; `null`: never. */
-  archiveBelow: number | null
-  /** The part of the ranking by score in which inscribed entries are archived or traced ones shortened, as a share. */
-  share: { part: 'bottom' | 'middle'; of: number } | null
-  /** Where an entry may be moved, and by whom. */
-  transitions: readonly { to: EchoLayer | 'archive'; by: 'a person' | 'anyone' | 'pruning' }[]
+  /** Days until recency has fallen to 0. */
+  maxAgeDays: number
+  /** An entry with a lower score is archived once it is older than `maxAgeDays`. */
+  archiveBelow: number
+  /**
+   * A part of the entries as ranked by score: of the inscribed at most the lowest ones, of that size, are archived; of
+   * the traced, those in the middle are shortened.
+   */
+  share: number
 }
 
-/** The three layers. Only a person may add or remove etched entries. */
-// biome-ignore format: a table
-export const layerRules: Record<EchoLayer, LayerRule> = {
-  etched: {
-    weight: 1.0, maxAgeDays: null, trigger: 'a person', archiveBelow: null, share: null,
-    transitions: [
-      { to: 'inscribed', by: 'a person' }, { to: 'traced', by: 'a person' }, { to: 'archive', by: 'a person' },
-    ],
-  },
-  inscribed: {
-    weight: 0.7, maxAgeDays: 90, trigger: 'memory above its line limit', archiveBelow: 0.3,
-    share: { part: 'bottom', of: 0.2 },
-    transitions: [
-      { to: 'etched', by: 'a person' }, { to: 'traced', by: 'anyone' }, { to: 'archive', by: 'pruning' },
-    ],
-  },
-  traced: {
-    weight: 0.3, maxAgeDays: 30, trigger: 'memory above its line limit', archiveBelow: 0.2,
-    share: { part: 'middle', of: 0.3 },
-    transitions: [{ to: 'etched', by: 'a person' }, { to: 'inscribed', by: 'anyone' }, { to: 'archive', by: 'pruning' }],
-  },
+/** The three layers. Etched entries never expire and are never pruned; only a person adds or removes them. */
+export const layerRules: Readonly<Record<EchoLayer, LayerRule>> = {
+  etched: { weight: 1.0, maxAgeDays: Number.POSITIVE_INFINITY, archiveBelow: 0, share: 0 },
+  inscribed: { weight: 0.7, maxAgeDays: 90, archiveBelow: 0.3, share: 0.2 },
+  traced: { weight: 0.3, maxAgeDays: 30, archiveBelow: 0.2, share: 0.3 },
 }
 
 export const isEchoLayer = (text: string): text is EchoLayer =>

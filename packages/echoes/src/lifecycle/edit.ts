@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { dayOf } from '../documents/day.ts'
 import { sha256 } from '../documents/digest.ts'
 import { type EchoBlock, joinBlocks, withFields } from '../documents/echo-document.ts'
-import { type EchoLayer, echoLayers, layerRules } from '../documents/layers.ts'
+import { type EchoLayer, echoLayers, isEchoLayer } from '../documents/layers.ts'
 import { identifyMoved, type KnownEcho, noteArchived } from '../documents/sidecar.ts'
 import {
   backupChange,
@@ -70,13 +70,13 @@ export const planRemoval = (role: LoadedRole, ids: readonly string[], now: numbe
 /**
  * Plans to move an entry to another layer. Changes nothing.
  *
- * @throws MemoryError NOT_FOUND, INVALID_INPUT for a transition that `layerRules` does not allow, CONFLICT for an
- * entry that pruning has shortened
+ * @throws MemoryError NOT_FOUND, INVALID_INPUT unless `to` is another layer, CONFLICT for an entry that pruning has
+ * shortened
  */
 export function planMove(role: LoadedRole, id: string, to: EchoLayer, now: number): EditPlan {
   const echo = echoOf(role, id)
   const { layer } = echo.entry
-  if (!layerRules[layer].transitions.some((each) => each.to === to)) {
+  if (layer === to || !isEchoLayer(to)) {
     const message = `${id} is ${layer} and cannot be moved to ${to}: name another layer`
     throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
   }

@@ -106,8 +106,8 @@ function inscribedSteps(memory: Pick<RoleMemory, 'echoes'>, now: number): PruneS
   const { share, archiveBelow, maxAgeDays } = layerRules.inscribed
   const all = ranked(memory, 'inscribed', now)
   return all
-    .filter(({ score }) => score.score < (archiveBelow ?? 0) && score.daysUnreferenced > (maxAgeDays ?? 0))
-    .slice(0, Math.ceil(all.length * (share?.of ?? 0)))
+    .filter(({ score }) => score.score < archiveBelow && score.daysUnreferenced > maxAgeDays)
+    .slice(0, Math.ceil(all.length * share))
     .map((each) =>
       stepOf(
         each,
@@ -120,16 +120,16 @@ function inscribedSteps(memory: Pick<RoleMemory, 'echoes'>, now: number): PruneS
 function tracedSteps(memory: Pick<RoleMemory, 'echoes'>, now: number): PruneStep[] {
   const { share, archiveBelow, maxAgeDays } = layerRules.traced
   const all = ranked(memory, 'traced', now)
-  const size = Math.ceil(all.length * (share?.of ?? 0))
+  const size = Math.ceil(all.length * share)
   const from = Math.floor((all.length - size) / 2)
   return all.flatMap((each, rank): PruneStep[] => {
     const { score, echo } = each
-    if (score.score < (archiveBelow ?? 0) && score.daysSinceVerified > (maxAgeDays ?? 0)) {
+    if (score.score < archiveBelow && score.daysSinceVerified > maxAgeDays) {
       return [stepOf(each, 'archive', `score below ${archiveBelow} and ${score.daysSinceVerified} days old`)]
     }
     const isMiddle = rank >= from && rank < from + size
     if (!isMiddle || shortened(echo.entry.learning) === echo.entry.learning) return []
-    return [stepOf(each, 'compress', 'in the middle 30 % of the traced')]
+    return [stepOf(each, 'compress', `in the middle ${share * 100} % of the traced`)]
   })
 }
 

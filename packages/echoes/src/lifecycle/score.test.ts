@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import { entryOf } from '../../test/support.ts'
-import { layerRules } from '../documents/layers.ts'
 import { scoreEcho } from './score.ts'
 
 const now = Date.parse('2026-06-30T12:00:00Z')
@@ -30,11 +29,4 @@ it.each([
 it('is exact where a rule compares', () => {
   expect(scoreOf('inscribed', '2020-01-01', 1, 15).score).toBe(0.3)
   expect(scoreOf('traced', '2020-01-01', 4, 15).score).toBe(0.2)
-})
-
-it('lets nothing but a person touch the etched', () => {
-  expect(layerRules.etched.transitions.every(({ by }) => by === 'a person')).toBe(true)
-  for (const layer of ['inscribed', 'traced'] as const) {
-    expect(layerRules[layer].transitions.find(({ to }) => to === 'etched')?.by).toBe('a person')
-  }
 })

@@ -28,7 +28,7 @@ export function scoreEcho(
   const today = dayOf(now)
   const daysSinceVerified = daysBetween(verified, today)
   const relevance = echo.workflows === 0 ? 0 : clamped(echo.references / echo.workflows)
-  const recency = maxAgeDays === null ? 1 : clamped(1 - daysSinceVerified / maxAgeDays)
+  const recency = clamped(1 - daysSinceVerified / maxAgeDays)
   const locked = layer === 'etched'
   return {
     importance: weight,
