@@ -25,8 +25,9 @@ async function recall(folder: string, argv: string[]): Promise<{ code: number; p
     cwd: folder,
     home: folder,
     now: Date.now,
-    terminal: false,
-    talkTerminal: false,
+    outputDelivered: async () => true,
+    isTerminal: false,
+    isErrorTerminal: false,
     columns: 100,
     ask: async () => null,
   })

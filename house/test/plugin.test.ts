@@ -39,8 +39,9 @@ async function statusOf(root: string): Promise<{ health: string; reason: string 
   const io = { out, err: out, env: {}, cwd: root, home: root, now: Date.now, ask: async () => null }
   await run(['status', '--json', '--root', root], {
     ...io,
-    terminal: false,
-    talkTerminal: false,
+    outputDelivered: async () => true,
+    isTerminal: false,
+    isErrorTerminal: false,
     columns: 80,
   })
   return JSON.parse(printed)

@@ -13,7 +13,7 @@ let askPerson: ((question: string) => Promise<string>) | undefined
 // Getters compute a value only when it is needed: a stream that is never used is never opened.
 const io: Io = {
   out: writeResult,
-  taken: resultTaken,
+  outputDelivered: resultTaken,
   err: writeTalk,
   env: process.env,
   cwd: workingFolder(process.env),
@@ -22,20 +22,20 @@ const io: Io = {
     // HOME may be empty, as in some containers: a memory in the working folder would be lost.
     return resolve(homedir() || userInfo().homedir)
   },
-  get terminal() {
+  get isTerminal() {
     return isScreen('stdout')
   },
-  get talkTerminal() {
+  get isErrorTerminal() {
     return isScreen('stderr')
   },
   get columns() {
     return screenColumns()
   },
-  get self() {
+  get ownCommand() {
     return ownCommand(process.argv[1] ?? '', process)
   },
-  payload: () => readPayload(process.stdin),
-  text: () => readText(process.stdin),
+  readPayload: () => readPayload(process.stdin),
+  readText: () => readText(process.stdin),
   detach: (argv) => void startDetached([...process.execArgv, process.argv[1] ?? '', ...argv]),
   async ask(question) {
     if (!process.stdin.isTTY || !process.stderr.isTTY) return null

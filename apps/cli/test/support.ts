@@ -83,9 +83,11 @@ export function createShell(
   root = temporaryFolder(),
   answer: string | null | Error = null,
   env: Record<string, string | undefined> = { RECALL_ROOT: root },
-  more: Partial<Pick<Shell, 'detached' | 'pauses'> & Pick<Io, 'self' | 'terminal'> & { input: string }> = {},
+  more: Partial<
+    Pick<Shell, 'detached' | 'pauses'> & Pick<Io, 'ownCommand' | 'isTerminal'> & { input: string }
+  > = {},
 ): Shell {
-  const { input = '', terminal = false, detached = [], pauses = [], self } = more
+  const { input = '', isTerminal = false, detached = [], pauses = [], ownCommand } = more
   const also = (given: typeof more): Shell =>
     createShell(root, answer, env, { ...more, detached, pauses, ...given })
   const now = Date.parse('2026-03-06T12:00:00Z')
@@ -108,26 +110,27 @@ export function createShell(
         home: root,
         now: () => now,
         pause: async (ms) => void pauses.push(ms),
-        terminal,
-        talkTerminal: false,
+        isTerminal,
+        isErrorTerminal: false,
         columns: 100,
         async ask() {
           if (answer instanceof Error) throw answer
           return answer
         },
-        payload: async () => input,
-        text: async () => input,
+        outputDelivered: async () => true,
+        readPayload: async () => input,
+        readText: async () => input,
         detach: (left) => void detached.push(left),
-        ...(self ? { self } : {}),
+        ...(ownCommand ? { ownCommand } : {}),
       })
       return { code, out, err }
     },
     /** The same, with something on standard input. */
     withInput: (text: string): Shell => also({ input: text }),
     /** The same, as this command starts it. */
-    startedBy: (command: readonly string[]): Shell => also({ self: command }),
+    startedBy: (command: readonly string[]): Shell => also({ ownCommand: command }),
     /** The same, with results shown on a screen. */
-    onTerminal: (): Shell => also({ terminal: true }),
+    onTerminal: (): Shell => also({ isTerminal: true }),
     /** Runs a command with `--json` and parses what it prints. */
     async json<T = Record<string, unknown>>(...argv: string[]): Promise<T> {
       const { out, err } = await this.run(...argv, '--json')

@@ -5,7 +5,7 @@ import type { RoleMemory } from './files/role-folder.ts'
 import type { KnowledgePlan } from './lifecycle/compress-knowledge.ts'
 import type { Consolidation } from './lifecycle/consolidate.ts'
 import type { EditPlan, NewIds } from './lifecycle/edit.ts'
-import type { EchoFinding } from './lifecycle/examine.ts'
+import type { EchoCheck } from './lifecycle/examine.ts'
 import type { Migrated } from './lifecycle/migration.ts'
 import type { PrunePlan, PrunePolicy } from './lifecycle/plan-prune.ts'
 
@@ -104,5 +104,5 @@ export interface Echoes {
    *
    * @param options.fix remove temporary files of killed processes; no other file is touched
    */
-  examine(options?: { fix?: boolean }): Promise<EchoFinding[]>
+  examine(options?: { fix?: boolean }): Promise<EchoCheck[]>
 }

@@ -36,7 +36,7 @@ export {
 export type { KnowledgePlan } from './lifecycle/compress-knowledge.ts'
 export type { Consolidation } from './lifecycle/consolidate.ts'
 export type { EditPlan, EditStep, NewIds } from './lifecycle/edit.ts'
-export type { EchoFinding } from './lifecycle/examine.ts'
+export type { EchoCheck } from './lifecycle/examine.ts'
 export type { Migrated } from './lifecycle/migration.ts'
 export { type PrunePlan, type PrunePolicy, type PruneStep, planPrune } from './lifecycle/plan-prune.ts'
 export { type Promotion, type PromotionDetails, planPromotion, promoteEcho } from './lifecycle/promote.ts'

@@ -32,12 +32,12 @@ export async function consume(
     } else if (text === '') io.out('The window is empty.\n')
     else {
       const shown = redact(file?.content.trim() ?? text)
-      io.out(`${io.terminal ? printable(shown) : shown}\n`)
+      io.out(`${io.isTerminal ? printable(shown) : shown}\n`)
     }
     tell()
     // Print before clearing: a crash in between shows the window twice rather than never.
     if (!options.clear) return exitCodes.fine
-    if (!((await io.taken?.()) ?? true)) {
+    if (!(await io.outputDelivered())) {
       io.err('recall: the window stays as it was: nobody read what was printed\n')
       return exitCodes.failed
     }

@@ -46,7 +46,7 @@ const startBudgetMs = 4000
  */
 export async function hook(io: Io, event: string, options: HookOptions): Promise<number> {
   const { watched, isAnswered } = watchOutput(io)
-  const input = event === 'drain' ? null : parseHookInput((await io.payload?.()) ?? '')
+  const input = event === 'drain' ? null : parseHookInput((await io.readPayload?.()) ?? '')
   let problem: string | undefined
   try {
     await handle(watched, event, input, options)
@@ -153,7 +153,7 @@ async function clearGiven(
   { window }: SessionContext,
   { clear }: HookOptions,
 ): Promise<void> {
-  if (!clear || window === '' || !((await io.taken?.()) ?? true)) return
+  if (!clear || window === '' || !(await io.outputDelivered())) return
   await (await import('../deferred/hook-archive.ts')).clearToldWindow(io, place, window)
 }
 

@@ -93,7 +93,7 @@ export async function hub(io: Io, words: string[], options: HubOptions): Promise
     throw new UsageError(`hub takes register, ${Object.keys(actions).join(', ')}, not '${name}'`)
   }
   const wanted = name === 'register' ? '<name>' : actions[name]?.argument
-  const given = name === 'save' && argument === undefined ? await io.text?.() : argument
+  const given = name === 'save' && argument === undefined ? await io.readText?.() : argument
   if (wanted && !given) throw new UsageError(`${wanted} is missing (see 'recall hub --help')`)
   if (!wanted && argument !== undefined) throw new UsageError(`'${argument}' is one argument too many`)
   if (name === 'register') return register(io, given as string, options, print)

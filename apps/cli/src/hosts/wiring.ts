@@ -29,7 +29,7 @@ export const wiringOf = (
   layout: Layout,
   options: { recallPrompts?: boolean; consume?: boolean } = {},
 ): Wiring => ({
-  command: io.self ?? ['recall'],
+  command: io.ownCommand ?? ['recall'],
   version: process.env.RECALL_VERSION ?? 'development',
   root,
   files: {

@@ -26,7 +26,7 @@ export function renderResults(
     return `${place}${rank}${why}\n${indent(highlight(io, snippet, terms))}`
   })
   const talk = colour.dim(`${results.length} found in ${tookMs} ms`)
-  return `${blocks.join('\n')}\n${io.terminal ? `${talk}\n` : ''}`
+  return `${blocks.join('\n')}\n${io.isTerminal ? `${talk}\n` : ''}`
 }
 
 /** The score comes before its parts, because the figure next to the place is the confidence. */
@@ -41,7 +41,7 @@ const indent = (text: string): string =>
 
 function highlight(io: Io, text: string, terms: ReadonlySet<string>): string {
   const clean = printable(text)
-  if (!io.terminal) return clean
+  if (!io.isTerminal) return clean
   const colour = paint(io)
   let shown = ''
   let at = 0

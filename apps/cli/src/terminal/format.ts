@@ -5,7 +5,7 @@ const styles = ['bold', 'dim', 'red', 'green', 'yellow', 'magenta', 'cyan'] as c
 
 /** Colours for a terminal; plain text for a pipe or with NO_COLOR. */
 export function paint(io: Io): Record<(typeof styles)[number], (text: string) => string> {
-  const isColoured = io.terminal && !io.env.NO_COLOR
+  const isColoured = io.isTerminal && !io.env.NO_COLOR
   const painter = (style: (typeof styles)[number]) => (text: string) =>
     isColoured ? styleText(style, text) : text
   return Object.fromEntries(styles.map((style) => [style, painter(style)])) as ReturnType<typeof paint>

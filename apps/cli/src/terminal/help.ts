@@ -7,9 +7,9 @@ const widest = 100
 /** For a terminal of unknown width. */
 const usual = 80
 
-type Screen = Pick<Io, 'terminal' | 'columns'>
+type Screen = Pick<Io, 'isTerminal' | 'columns'>
 
-const widthOf = ({ terminal, columns }: Screen): number => (terminal ? Math.min(columns, widest) : usual)
+const widthOf = ({ isTerminal, columns }: Screen): number => (isTerminal ? Math.min(columns, widest) : usual)
 
 const usageOf = ({ name, positionals }: CommandSpec): string => ['recall', name, ...positionals].join(' ')
 

@@ -2,8 +2,8 @@
 export interface Io {
   /** Prints results, on standard output. */
   out(text: string): void
-  /** Waits until the output is handed over; false when its reader did not take all of it. Default: true. */
-  taken?(): Promise<boolean>
+  /** Waits until the output is handed over; false when its reader did not take all of it. */
+  outputDelivered(): Promise<boolean>
   /** Prints progress, notices and errors, on standard error. */
   err(text: string): void
   env: Readonly<Record<string, string | undefined>>
@@ -13,16 +13,16 @@ export interface Io {
   /** Waits for this many milliseconds. Default: by a timer. */
   pause?(ms: number): Promise<void>
   /** Whether standard output is a terminal. */
-  terminal: boolean
+  isTerminal: boolean
   /** Whether standard error is a terminal. */
-  talkTerminal: boolean
+  isErrorTerminal: boolean
   columns: number
   /** The command that others start to run this program. Default: `['recall']`. */
-  self?: readonly string[]
+  ownCommand?: readonly string[]
   /** The payload of a host on standard input: one JSON value, or everything up to a limit of size and time. */
-  payload?(): Promise<string>
+  readPayload?(): Promise<string>
   /** Everything on standard input, however long it takes; empty when that is a terminal. */
-  text?(): Promise<string>
+  readText?(): Promise<string>
   /** Starts this program in a detached process, which outlives this one and its parent. */
   detach?(argv: readonly string[]): void
   /** Asks the person at the terminal; `null` without one. */

@@ -16,7 +16,7 @@ export async function withProgress<T>(
   { what, goesOn }: { what: string; goesOn?: string },
   work: (progress: Progress) => Promise<T> | T,
 ): Promise<T> {
-  const bar = io.talkTerminal
+  const bar = io.isErrorTerminal
     ? await screenBar(formatFor(what, io.columns))
     : { update: () => {}, stop: () => {} }
   const leave = (): void => {

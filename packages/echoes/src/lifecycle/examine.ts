@@ -9,7 +9,7 @@ import { hasOpenEntries, knowledgeLineLimit } from './compress-knowledge.ts'
 import { readFindings } from './findings.ts'
 
 /** Something about the echoes that a person should know. */
-export interface EchoFinding {
+export interface EchoCheck {
   /** `null`: about the folder as a whole. */
   role: string | null
   ok: boolean
@@ -30,12 +30,12 @@ export function examine(
   root: string,
   roles: readonly string[],
   options: Limits & { active: readonly ActiveWorkflow[]; fix: boolean },
-): EchoFinding[] {
+): EchoCheck[] {
   const findings = roles.flatMap((role) => examineRole(root, role, options))
   const workflows = options.active.map(examineWorkflow)
   const temporary = leftovers(root, roles)
   if (options.fix) for (const path of temporary) orAbsent(() => unlinkSync(join(root, path)))
-  const left: EchoFinding[] = temporary.map((path) => ({
+  const left: EchoCheck[] = temporary.map((path) => ({
     role: null,
     ok: options.fix,
     message: `${path} was left by a process that was killed`,
@@ -44,7 +44,7 @@ export function examine(
   return [...findings, ...workflows, ...left]
 }
 
-function examineWorkflow(active: ActiveWorkflow): EchoFinding {
+function examineWorkflow(active: ActiveWorkflow): EchoCheck {
   if (!active.isDamaged) {
     const message = `the workflow ${active.name} is active: nothing is pruned before it ends`
     return { role: null, ok: true, message }
@@ -57,7 +57,7 @@ function examineWorkflow(active: ActiveWorkflow): EchoFinding {
   }
 }
 
-function examineRole(root: string, role: string, limits: Limits): EchoFinding[] {
+function examineRole(root: string, role: string, limits: Limits): EchoCheck[] {
   let memory: LoadedRole
   try {
     memory = loadRole(root, role)
@@ -76,7 +76,7 @@ function examineRole(root: string, role: string, limits: Limits): EchoFinding[] 
 function examineMemory(
   { role, text, echoes, problems }: LoadedRole,
   { lineLimit, lastDay }: Limits,
-): EchoFinding[] {
+): EchoCheck[] {
   const wrong = wrongIn(role)
   const lines = countLines(text)
   const size = `${echoes.length === 1 ? '1 entry' : `${echoes.length} entries`} in ${lines} lines`
@@ -103,7 +103,7 @@ function examineMemory(
   ]
 }
 
-function examineBackups(root: string, { role, sidecar }: LoadedRole): EchoFinding[] {
+function examineBackups(root: string, { role, sidecar }: LoadedRole): EchoCheck[] {
   const places = Object.entries(sidecar.entries).flatMap(([id, { archived }]) =>
     [archived, archived?.learning].flatMap((place) => (place ? [{ id, backup: place.backup }] : [])),
   )
@@ -114,7 +114,7 @@ function examineBackups(root: string, { role, sidecar }: LoadedRole): EchoFindin
     )
 }
 
-function examineKnowledge(root: string, role: string): EchoFinding[] {
+function examineKnowledge(root: string, role: string): EchoCheck[] {
   const wrong = wrongIn(role)
   try {
     const text = readText(join(root, knowledgePath(role))) ?? ''
@@ -128,14 +128,14 @@ function examineKnowledge(root: string, role: string): EchoFinding[] {
   }
 }
 
-function examineWaiting(root: string, role: string): EchoFinding[] {
+function examineWaiting(root: string, role: string): EchoCheck[] {
   const agents = waitingAgents(root, role)
   if (agents.length === 0) return []
   const message = `findings wait to be consolidated: ${agents.join(', ')}`
-  return [{ role, ok: true, message }, ...agents.flatMap((agent) => examineFindings(root, role, agent))]
+  return [{ role, ok: true, message }, ...agents.flatMap((agent) => examineAgentFindings(root, role, agent))]
 }
 
-function examineFindings(root: string, role: string, agent: string): EchoFinding[] {
+function examineAgentFindings(root: string, role: string, agent: string): EchoCheck[] {
   const wrong = wrongIn(role)
   const mendFile = 'mend the file; until then its findings are not consolidated'
   try {
@@ -156,7 +156,7 @@ function examineFindings(root: string, role: string, agent: string): EchoFinding
 
 const wrongIn =
   (role: string) =>
-  (message: string, remedy: string): EchoFinding => ({ role, ok: false, message, remedy })
+  (message: string, remedy: string): EchoCheck => ({ role, ok: false, message, remedy })
 
 const isThere = (path: string): boolean => orAbsent(() => lstatSync(path)) !== null
 

@@ -1,4 +1,4 @@
-import type { EchoFinding } from '@recall/echoes'
+import type { EchoCheck } from '@recall/echoes'
 import { exitCodes } from '../../exit-codes.ts'
 import { paint } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
@@ -24,10 +24,10 @@ export async function doctor(project: Project, _: string[], options: EchoesOptio
   return healthy ? exitCodes.fine : exitCodes.no
 }
 
-const ofAll = (ok: boolean, message: string): EchoFinding => ({ role: null, ok, message })
+const ofAll = (ok: boolean, message: string): EchoCheck => ({ role: null, ok, message })
 
 /** Copies the echoes into the memory, and reports whether searches find them there. */
-async function copiesIn(project: Project, options: EchoesOptions): Promise<EchoFinding> {
+async function copiesIn(project: Project, options: EchoesOptions): Promise<EchoCheck> {
   try {
     const mirrored = await copyToMemory(project, options)
     if (!mirrored)
