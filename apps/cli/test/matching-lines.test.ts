@@ -3,8 +3,10 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { matchingLines } from '../src/search/matching-lines.ts'
 
+const all = { mayHaveFrontMatter: true, enough: Number.POSITIVE_INFINITY }
+
 const find = (query: string, ...lines: string[]): number[] =>
-  matchingLines(lines, new Set(queryTerms(query))).lines
+  matchingLines(lines, new Set(queryTerms(query)), all).lines
 
 it.each(['Müller', 'muller', 'Äpfel', 'ÜBUNG', 'key', 'days', 'ties', 'İzmir', '안녕하세요', 'être', '数据'])(
   'finds the line of %s, however it is written there',
@@ -31,7 +33,7 @@ it('finds every word in the line that holds it', () => {
 
 it('finds every line of a long log', () => {
   const log = Array.from({ length: 200_000 }, () => 'error')
-  expect(matchingLines(log, new Set(queryTerms('error'))).lines).toHaveLength(log.length)
+  expect(matchingLines(log, new Set(queryTerms('error')), all).lines).toHaveLength(log.length)
 })
 
 it('looks no further once enough lines hold all of the words', () => {
@@ -44,7 +46,9 @@ it('looks no further once enough lines hold all of the words', () => {
       return line
     },
   })
-  expect(matchingLines(watched, new Set(queryTerms('pool leak')), false, 2)).toEqual({
+  expect(
+    matchingLines(watched, new Set(queryTerms('pool leak')), { mayHaveFrontMatter: false, enough: 2 }),
+  ).toEqual({
     lines: [1, 2],
     words: 2,
   })

@@ -16,7 +16,7 @@ import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
 import { mostResults } from '../search/most-results.ts'
 import { renderResults } from '../search/render-results.ts'
-import { type Hits, lineByLine, placeByPlace, type Result, rounded } from '../search/results.ts'
+import { type Hits, type Result, rankedResults, resultsInFileOrder, rounded } from '../search/results.ts'
 import { titlesIn } from '../search/titles.ts'
 import { count, short } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
@@ -134,7 +134,7 @@ function resultsOf(
   { redact, excerpt, partOf }: Redaction,
 ): Omit<Shown, 'tookMs'> {
   const isTitled = options.ranked || options.json
-  const telling = {
+  const resultOptions = {
     ...options,
     excerpt,
     partOf,
@@ -143,8 +143,8 @@ function resultsOf(
   }
   const terms = new Set(queryTerms(query))
   const { results, more } = options.ranked
-    ? placeByPlace(answer, terms, telling)
-    : lineByLine(store, answer, terms, telling)
+    ? rankedResults(answer, terms, resultOptions)
+    : resultsInFileOrder(store, answer, terms, resultOptions)
   const clean = results.map((result) => ({
     ...result,
     title: short(redact(result.title), longestTitle),

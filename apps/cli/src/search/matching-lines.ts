@@ -4,13 +4,12 @@ import { countTermsIn } from '@recall/core/ranking'
  * Indices of the lines that contain the most of a query's words, and how many words that is. Front matter, if the file
  * may have any, is left out.
  *
- * @param enough after this many lines with all of the words, the rest is not looked at
+ * @param options.enough after this many lines with all of the words, the rest is not looked at
  */
 export function matchingLines(
   lines: readonly string[],
   terms: ReadonlySet<string>,
-  mayHaveFrontMatter = true,
-  enough = Number.POSITIVE_INFINITY,
+  { mayHaveFrontMatter, enough }: { mayHaveFrontMatter: boolean; enough: number },
 ): { lines: number[]; words: number } {
   const found: { at: number; count: number }[] = []
   let whole = 0

@@ -22,7 +22,7 @@ export interface Result {
 }
 
 /** How to present results. */
-export interface Telling extends Pick<Redaction, 'excerpt' | 'partOf'> {
+export interface ResultOptions extends Pick<Redaction, 'excerpt' | 'partOf'> {
   limit: number
   /** Lines around a matching one. */
   context: number
@@ -42,10 +42,10 @@ export interface Hits {
 }
 
 /** The best line of each place, best first, only once if several say the same; `more` if some were cut off. */
-export function placeByPlace(
+export function rankedResults(
   { best, next }: Hits,
   terms: ReadonlySet<string>,
-  options: Telling,
+  options: ResultOptions,
 ): { results: Result[]; more: boolean } {
   const isNews = newsFilter()
   const places: Place[] = []
@@ -78,19 +78,18 @@ function bestLineOf(hit: LocatedHit, terms: ReadonlySet<string>): Place {
   return { hit, lines, at }
 }
 
-function toResult(place: Place, options: Telling): Result {
+function toResult(place: Place, options: ResultOptions): Result {
   const { hit } = place
   const { lines, at, line } = inFile(place, options)
   return {
-    ...describe(hit, options),
-    line,
+    ...describe(hit, line, options),
     snippet: around(lines, at, hit, options),
     neighbours: options.json ? (hit.neighbours ?? []).map((each) => beside(each, hit, options)) : [],
   }
 }
 
 /** A place among its surrounding lines, and its line in the file. */
-function inFile(place: Place, { linesOf }: Telling): Pick<Place, 'lines' | 'at'> & { line: number } {
+function inFile(place: Place, { linesOf }: ResultOptions): Pick<Place, 'lines' | 'at'> & { line: number } {
   const { hit, lines, at } = place
   const shown = lines[at] ?? ''
   if (hit.madeOf !== undefined) return { lines, at, line: lineOf(shown, hit, linesOf(hit.path)) }
@@ -120,7 +119,7 @@ function lineOf(text: string, { line }: LocatedHit, lines: readonly string[]): n
 const nearby = 400
 
 /** The neighbours of a place, without the secrets that their surroundings reveal. */
-function beside(text: string, { madeOf, type, line, path }: LocatedHit, options: Telling): string {
+function beside(text: string, { madeOf, type, line, path }: LocatedHit, options: ResultOptions): string {
   if (madeOf !== undefined) return options.partOf(madeOf, text)
   if (type === conversationType) return text
   const near = options.linesOf(path).slice(Math.max(0, line - nearby), line + nearby)
@@ -131,11 +130,11 @@ function beside(text: string, { madeOf, type, line, path }: LocatedHit, options:
  * The matching lines of the files with the best hits, in the order of the files; `more` if some were cut off. Files
  * whose hits hold at most half of the words that another's hold are left out.
  */
-export function lineByLine(
+export function resultsInFileOrder(
   store: Pick<FileStore, 'layout'>,
   { best, next }: Hits,
   terms: ReadonlySet<string>,
-  options: Telling,
+  options: ResultOptions,
 ): { results: Result[]; more: boolean } {
   const files = [...new Set(best.map(({ path }) => path))].map((path) => {
     const hits = best.filter((hit) => hit.path === path).sort((a, b) => a.line - b.line)
@@ -149,9 +148,9 @@ export function lineByLine(
     .sort((a, b) => b.words - a.words)
     .flatMap((file) => file.lines)
   const shown = lines.slice(0, options.limit)
-  const results = (options.json ? shown.map((line) => line.tell(line.at)) : together(shown, options)).sort(
-    byPlace,
-  )
+  const results = (
+    options.json ? shown.map((line) => line.toResult(line.at)) : together(shown, options)
+  ).sort(byPlace)
   const isKnown = files.some(({ path, isComplete }) => isComplete && path === next?.path)
   const goesOn = next !== undefined && !isKnown && holdsEnough(mostIn([next], terms))
   return { results, more: lines.length > shown.length || goesOn }
@@ -162,20 +161,20 @@ interface MatchingLine {
   owner: LocatedHit
   at: number
   /** Called only for the lines that are shown: in a long session, most lines may hold the words. */
-  tell(to: number): Result
+  toResult(to: number): Result
 }
 
 /** Lines whose surroundings meet are shown together, with everything between them. */
-function together(lines: readonly MatchingLine[], { context }: Telling): Result[] {
-  const told: { first: MatchingLine; to: number }[] = []
+function together(lines: readonly MatchingLine[], { context }: ResultOptions): Result[] {
+  const groups: { first: MatchingLine; to: number }[] = []
   for (const line of lines) {
-    const last = told.at(-1)
+    const last = groups.at(-1)
     const meets =
       last?.first.owner === line.owner && line.at > last.to && line.at - last.to <= 2 * context + 1
     if (last && meets && context > 0) last.to = line.at
-    else told.push({ first: line, to: line.at })
+    else groups.push({ first: line, to: line.at })
   }
-  return told.map(({ first, to }) => first.tell(to))
+  return groups.map(({ first, to }) => first.toResult(to))
 }
 
 interface FileMatches {
@@ -194,29 +193,32 @@ function matchesInFile(
   path: string,
   hits: readonly LocatedHit[],
   terms: ReadonlySet<string>,
-  options: Telling,
+  options: ResultOptions,
 ): FileMatches {
   const lines = options.linesOf(path)
   // Curated files and the window have none: the part between their first two rules is text.
   const mayHaveFrontMatter = dirname(path) !== layout.memory && path !== layout.window
-  const { lines: matching, words } = matchingLines(lines, terms, mayHaveFrontMatter, options.limit + 1)
+  const { lines: matching, words } = matchingLines(lines, terms, {
+    mayHaveFrontMatter,
+    enough: options.limit + 1,
+  })
   // A hit may be found by something that no line of its text says, such as its date.
   if (matching.length === 0) {
     const places = hits.map((owner) => {
       const place = bestLineOf(owner, terms)
-      return { owner, at: place.at, tell: () => toResult(place, options) }
+      return { owner, at: place.at, toResult: () => toResult(place, options) }
     })
     return { path, words: terms.size, held: 0, isComplete: false, lines: places }
   }
   const found = matching.map((at): MatchingLine => {
     // Several memories may share a file: a line belongs to the last one that begins at or before it.
     const owner = hits.findLast((hit) => hit.line <= at + 1) ?? (hits[0] as LocatedHit)
-    const tell = (to: number): Result => ({
-      ...describe(owner, options),
-      line: at + 1,
+    const resultTo = (to: number): Result => ({
+      ...describe(owner, at + 1, options),
       snippet: around(lines, at, owner, options, to),
+      neighbours: [],
     })
-    return { owner, at, tell }
+    return { owner, at, toResult: resultTo }
   })
   // A sentence may continue in the next line, so that no line holds all the words of the hit.
   return { path, words, held: mostIn(hits, terms), isComplete: true, lines: found }
@@ -232,25 +234,27 @@ const byPlace = (a: Result, b: Result): number =>
 
 const padded = (path: string): string => path.replace(/\d+/g, (digits) => digits.padStart(16, '0'))
 
-function describe(hit: LocatedHit, { explain, titleOf }: Telling) {
+function describe(
+  hit: LocatedHit,
+  line: number,
+  { explain, titleOf }: ResultOptions,
+): Omit<Result, 'snippet' | 'neighbours'> {
   return {
     scope: hit.scope,
     key: hit.key,
     path: hit.path,
-    line: hit.line,
+    line,
     score: rounded(hit.score),
     confidence: rounded(hit.confidence ?? 0),
     title: titleOf(hit),
     date: new Date(hit.updated).toISOString(),
-    snippet: '',
-    neighbours: [] as string[],
     ...(explain ? { signals: hit.signals } : {}),
   }
 }
 
 export const rounded = (share: number): number => Math.round(share * 1000) / 1000
 
-const linesAround = (at: number, { context }: Telling, last = at): { from: number; to: number } => ({
+const linesAround = (at: number, { context }: ResultOptions, last = at): { from: number; to: number } => ({
   from: Math.max(0, at - context),
   to: last + context + 1,
 })
@@ -260,7 +264,7 @@ function around(
   lines: readonly string[],
   at: number,
   { madeOf }: LocatedHit,
-  options: Telling,
+  options: ResultOptions,
   last = at,
 ): string {
   const { from, to } = linesAround(at, options, last)
