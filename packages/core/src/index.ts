@@ -88,10 +88,13 @@ export { type MemoryScope, memoryScopes } from './scope.ts'
 export {
   conversationKey,
   conversationType,
+  derivedIdMark,
   editedSummaryKey,
+  isConversationKey,
   lastAnswerMark,
   sessionSummaryKey,
   sessionSummaryType,
+  windowHeading,
   windowNotesKey,
   windowNoteType,
 } from './session-keys.ts'

@@ -3,6 +3,7 @@ import {
   type Address,
   createMemoryManager,
   type Embedder,
+  isConversationKey,
   isMemoryError,
   type MemoryManager,
 } from '@recall/core'
@@ -32,7 +33,7 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
       ...(hub ? { hub } : {}),
       notSearched: (scope) => store.notSearched({ scope, namespace: memory.namespace }),
       async forget(scope, key) {
-        const isSession = scope === 'episodic' && key.startsWith('conversation:')
+        const isSession = scope === 'episodic' && isConversationKey(key)
         const found = await addressesByKey(store, memory.namespace, [key], isSession ? undefined : scope)
         const isAsked = (each: Address): boolean => each.key !== key || each.scope === scope
         await removeForGood(store, found.filter(isAsked), io.now)

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { splitAddress } from '@recall/agents'
-import { createMemoryManager, type LmProvider } from '@recall/core'
+import { createMemoryManager, type LmProvider, windowHeading } from '@recall/core'
 import { clearWindow, consumeWindow } from '@recall/sessions'
 import { type FileStore, keptModel } from '@recall/store-file'
 import { type ArchivedHostSession, archiveHostSession } from '../hosts/archive-host-session.ts'
@@ -203,7 +203,7 @@ export async function clearToldWindow(io: Io, place: MemoryPlace, told: string):
     const { entries, notes } = await consumeWindow(memory)
     const seen = entries.filter(
       ({ sessionId, date, summary }) =>
-        told.includes(`## Session ${sessionId} — ${date}`) && told.includes(summary.replaceAll('\r\n', '\n')),
+        told.includes(windowHeading(sessionId, date)) && told.includes(summary.replaceAll('\r\n', '\n')),
     )
     const seenNotes = notes !== undefined && areTold(notes, told) ? notes : undefined
     await clearWindow(memory, { entries: seen, notes: seenNotes }, { clock: io.now })

@@ -2,6 +2,7 @@ import { openTranscript } from '@recall/agents'
 import {
   type ConversationArchive,
   conversationKey,
+  derivedIdMark,
   type JsonObject,
   type MemoryManager,
   type Message,
@@ -30,7 +31,7 @@ export async function findSessionId(
   const archives = await archivesOf(memory, name)
   const last = archives.map(({ lastMessage = '' }) => lastMessage)
   // An id derived from what was said proves the session; one that the file gives, such as `2`, may occur in many.
-  const proofs = isKnown ? last.filter((id) => id.startsWith('said-')) : last
+  const proofs = isKnown ? last.filter((id) => id.startsWith(derivedIdMark)) : last
   // The journal's hash and the ids differ if more of the first message now counts as a secret than before.
   const isRenamed = Object.keys(counts).length > 0 && holds(archives[0], first)
   const isSame = last.length === 0 ? !isKnown : isRenamed || (await hasAny(path, new Set(proofs)))

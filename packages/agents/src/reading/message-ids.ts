@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type JsonValue, redactJson } from '@recall/core'
+import { derivedIdMark, type JsonValue, redactJson } from '@recall/core'
 import { asJson } from './content-blocks.ts'
 
 /**
@@ -13,7 +13,7 @@ export function createMessageIds(): (said: unknown) => string {
   const soFar = createHash('sha256')
   return (said) => {
     soFar.update(`${asJson(withoutSecrets(said))}\n`)
-    return `said-${soFar.copy().digest('hex').slice(0, 24)}`
+    return `${derivedIdMark}${soFar.copy().digest('hex').slice(0, 24)}`
   }
 }
 

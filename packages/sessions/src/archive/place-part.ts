@@ -2,6 +2,7 @@ import {
   type ConversationArchive,
   conversationKey,
   conversationType,
+  derivedIdMark,
   isMemoryError,
   type MemoryError,
   MemoryErrorCode,
@@ -208,7 +209,7 @@ function isEarlierVersion(stored: ConversationArchive, part: ArchivePart): boole
  * count as a secret than before; then the whole text decides, including the outputs of tools.
  */
 const isRenamed = ({ lastMessage = '', body }: ConversationArchive, part: ArchivePart): boolean =>
-  lastMessage.startsWith('said-') && part.positionOf(lastMessage) === 0 && part.beginsWith(body)
+  lastMessage.startsWith(derivedIdMark) && part.positionOf(lastMessage) === 0 && part.beginsWith(body)
 
 /** Whether a later reading of the conversation was archived first: the archive already holds the whole part. */
 const holdsMore = (stored: ConversationArchive, part: ArchivePart): boolean =>

@@ -1,4 +1,4 @@
-import type { SessionSummary } from '@recall/core'
+import { type SessionSummary, windowHeading } from '@recall/core'
 
 const separator = '\n\n---\n\n'
 
@@ -6,7 +6,7 @@ const separator = '\n\n---\n\n'
 export function renderSessionSummary(entry: SessionSummary): string {
   const project = entry.project === undefined ? '' : ` · **Project**: ${entry.project}`
   return [
-    `## Session ${entry.sessionId} — ${entry.date}`,
+    windowHeading(entry.sessionId, entry.date),
     `**Duration**: ${entry.duration} · **Messages**: ${entry.messageCount} · **Archive**: ${entry.archive}${project}`,
     '',
     entry.summary,

@@ -3,6 +3,7 @@ import {
   type SessionSummary,
   sessionSummaryKey,
   sessionSummaryType,
+  windowHeading,
   windowNotesKey,
 } from '@recall/core'
 import { closingFences } from '@recall/core/text'
@@ -95,7 +96,7 @@ function printSession(session: SessionSummary, pointer: string): string {
     .replace(/^---[ \t]*$/gm, '- - -')
     .replace(/^(?=## Session .+ — \S+[ \t]*$)/gm, '\\')
   const project = session.project === undefined ? '' : ` · **Project**: ${oneLine(session.project)}`
-  return `## Session ${oneLine(session.sessionId)} — ${oneLine(session.date)}
+  return `${windowHeading(oneLine(session.sessionId), oneLine(session.date))}
 **Duration**: ${oneLine(session.duration)} · **Messages**: ${session.messageCount} · **Archive**: ${oneLine(pointer)}${project}
 
 ${summary}

@@ -5,6 +5,7 @@ import {
   conversationKey,
   conversationType,
   type Entry,
+  isConversationKey,
   type JsonValue,
   type SessionSummary,
   sessionSummary,
@@ -66,6 +67,6 @@ export function specialPlace({ scope, namespace, key }: Address): 'section' | 'w
   if (namespace !== defaultNamespace) return null
   if (scope === 'long-term' && sectionOf(key)) return 'section'
   if (scope === 'short-term' && (key.startsWith('session:') || key === windowNotesKey)) return 'window'
-  if (scope === 'episodic' && key.startsWith('conversation:')) return 'archive'
+  if (scope === 'episodic' && isConversationKey(key)) return 'archive'
   return null
 }
