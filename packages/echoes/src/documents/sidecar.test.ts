@@ -77,7 +77,7 @@ it.each(['../../../.ssh/config', '/etc/hostname', '..', 'a\\b.md', ''])(
   'does not read a backup from where its name leads: %j',
   (backup) => {
     const sidecar = idsOf(['T1']).sidecar
-    Object.assign(sidecar.entries['traced-001'] ?? {}, { archived: { backup, block: 0 } })
+    Object.assign(sidecar.entries['traced-001'] ?? {}, { archived: { backup, block: 0, as: 'removed' } })
     expect(() => parseSidecar(printSidecar(sidecar), '.echoes.json')).toThrow(
       expect.objectContaining({ code: 'MEMORY_CORRUPTION' }),
     )
@@ -87,7 +87,7 @@ it.each(['../../../.ssh/config', '/etc/hostname', '..', 'a\\b.md', ''])(
 it('reads a backup by its name', () => {
   const sidecar = idsOf(['T1']).sidecar
   Object.assign(sidecar.entries['traced-001'] ?? {}, {
-    archived: { backup: 'MEMORY-2026-01-01-2.md', block: 0 },
+    archived: { backup: 'MEMORY-2026-01-01-2.md', block: 0, as: 'removed' },
   })
   expect(parseSidecar(printSidecar(sidecar), '.echoes.json')).toEqual(sidecar)
 })

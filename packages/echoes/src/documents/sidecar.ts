@@ -27,10 +27,14 @@ const knownEntry = z.object({
    * full learning is, if it was shortened before it was removed.
    */
   archived: z.optional(
-    z.object({ ...place, layer: z.optional(z.enum(echoLayers)), learning: z.optional(z.object(place)) }),
+    z.object({
+      ...place,
+      /** A shortened entry is still in the memory, a removed one is not. */
+      as: z.enum(['removed', 'shortened']),
+      layer: z.optional(z.enum(echoLayers)),
+      learning: z.optional(z.object(place)),
+    }),
   ),
-  /** The entry was shortened and is still in the memory. */
-  compressed: z.optional(z.boolean()),
 })
 
 const schema = z.object({
@@ -45,7 +49,8 @@ const schema = z.object({
 })
 
 type KnownEntry = z.output<typeof knownEntry>
-export type ArchivePlace = Pick<NonNullable<KnownEntry['archived']>, 'backup' | 'block'>
+export type ArchivedEntry = NonNullable<KnownEntry['archived']>
+export type ArchivePlace = Pick<ArchivedEntry, 'backup' | 'block'>
 
 /** Facts about a role's entries that are not in the markdown: their ids, and the workflows that used them. */
 export type Sidecar = z.output<typeof schema>
@@ -93,8 +98,8 @@ export interface KnownEcho {
 export function identify(document: EchoDocument, known: Sidecar): { echoes: KnownEcho[]; sidecar: Sidecar } {
   const sidecar = structuredClone(known)
   const free = new Map<string, string[]>()
-  for (const [id, { key, archived, compressed }] of Object.entries(sidecar.entries)) {
-    if (archived !== undefined && compressed !== true) continue
+  for (const [id, { key, archived }] of Object.entries(sidecar.entries)) {
+    if (archived?.as === 'removed') continue
     const place = `${layerOf(id)} ${key}`
     free.set(place, [...(free.get(place) ?? []), id])
   }
@@ -166,11 +171,10 @@ export function withReferences(
 }
 
 /** Records where an entry is that is removed or shortened. Text that a person added after shortening is only there. */
-export function noteArchived(known: KnownEntry, at: ArchivePlace, compressed: boolean): void {
+export function noteArchived(known: KnownEntry, as: ArchivedEntry['as'], at: ArchivePlace): void {
   const { archived: short } = known
-  const learning = short && !compressed ? { backup: short.backup, block: short.block } : undefined
-  known.archived = learning ? { ...at, learning } : at
-  known.compressed = compressed
+  const learning = short && as === 'removed' ? { backup: short.backup, block: short.block } : undefined
+  known.archived = learning ? { ...at, as, learning } : { ...at, as }
 }
 
 export const layerOf = (id: string): EchoLayer => id.slice(0, id.lastIndexOf('-')) as EchoLayer

@@ -89,8 +89,8 @@ export function loadRole(root: string, role: string): LoadedRole {
   const problems = document.blocks.flatMap(({ line, problems: found }) =>
     found ? [{ line, problems: found }] : [],
   )
-  const archived = Object.entries(sidecar.entries).flatMap(([id, { archived: place, compressed }]) =>
-    place ? [{ id, backup: place.backup, shortened: compressed === true }] : [],
+  const archived = Object.entries(sidecar.entries).flatMap(([id, { archived: place }]) =>
+    place ? [{ id, backup: place.backup, shortened: place.as === 'shortened' }] : [],
   )
   return { role, text: printEchoes(document), echoes, problems, archived, document, onDisk: text, sidecar }
 }

@@ -80,7 +80,7 @@ export function planMove(role: LoadedRole, id: string, to: EchoLayer, now: numbe
     const message = `${id} is ${layer} and cannot be moved to ${to}: name another layer`
     throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
   }
-  if (role.sidecar.entries[id]?.compressed === true) {
+  if (role.sidecar.entries[id]?.archived?.as === 'shortened') {
     throw new MemoryError(`${id} was shortened: restore it before it is moved`, MemoryErrorCode.CONFLICT)
   }
   return { ...frameOf(role, now), steps: [stepOf(echo, to)] }
@@ -117,7 +117,7 @@ export function editChanges(
     if (!isMeant || replaced.has(block) || !known) throw unfitPlan(id)
     if (to === 'archive') {
       replaced.set(block, [])
-      noteArchived(known, { backup: name, block: block.section }, false)
+      noteArchived(known, 'removed', { backup: name, block: block.section })
     } else {
       replaced.set(block, [withFields(block, { layer: to })])
       moved.add(id)

@@ -80,8 +80,8 @@ function rekeyed({ role, document, echoes, sidecar }: LoadedRole, changed: Map<s
     if (entry && known) known.key = entryKey(entry)
   }
   for (const known of Object.values(result.entries)) {
-    const { archived, compressed } = known
-    if (!archived || compressed === true) continue
+    const { archived } = known
+    if (archived?.as !== 'removed') continue
     const entries =
       backups.get(archived.backup) ?? entriesBySection(changed.get(`${role}/archive/${archived.backup}`))
     backups.set(archived.backup, entries)

@@ -47,9 +47,10 @@ export function pruneChanges(root: string, role: LoadedRole, plan: PrunePlan): F
     if (!echo || !known || echo.entry.layer === 'etched' || replaced.has(echo.block)) {
       throw unfitPlan(id)
     }
-    const compressed = action === 'compress'
-    replaced.set(echo.block, compressed ? [withLearning(echo.block, shortened(echo.entry.learning))] : [])
-    noteArchived(known, { backup: name, block: echo.block.section }, compressed)
+    const isShortened = action === 'compress'
+    replaced.set(echo.block, isShortened ? [withLearning(echo.block, shortened(echo.entry.learning))] : [])
+    const at = { backup: name, block: echo.block.section }
+    noteArchived(known, isShortened ? 'shortened' : 'removed', at)
   }
   const next = joinBlocks(role.document.blocks.flatMap((block) => replaced.get(block) ?? block))
   sidecar.lastPlan = planDigest

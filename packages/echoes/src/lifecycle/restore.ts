@@ -11,7 +11,7 @@ import {
   withLearningOf,
 } from '../documents/echo-document.ts'
 import { entryKey } from '../documents/entry.ts'
-import { type ArchivePlace, layerOf, type Sidecar } from '../documents/sidecar.ts'
+import { type ArchivedEntry, type ArchivePlace, layerOf, type Sidecar } from '../documents/sidecar.ts'
 import { readText } from '../files/files.ts'
 import { type LoadedRole, memoryChange, noEntry, sidecarChange } from '../files/role-folder.ts'
 import type { FileChange } from '../files/transaction.ts'
@@ -34,7 +34,6 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   // Compares only the layer, because a migration may have changed the evidence.
   if (block?.entry?.layer !== (archived.layer ?? layerOf(id))) throw notHeld(path, id)
   delete known.archived
-  delete known.compressed
   // An entry that is archived and still in the memory was shortened.
   const standing = role.echoes.find((echo) => echo.id === id)?.block
   const blocks = standing
@@ -45,8 +44,6 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
     sidecarChange(role.role, sidecar),
   ]
 }
-
-type Archived = NonNullable<Sidecar['entries'][string]['archived']>
 
 function blockAt(root: string, { role }: LoadedRole, { backup: name, block }: ArchivePlace) {
   const path = join(root, role, 'archive', name)
@@ -67,7 +64,7 @@ function wholeEntry(
   role: LoadedRole,
   id: string,
   block: EchoBlock,
-  { layer, learning }: Archived,
+  { layer, learning }: ArchivedEntry,
 ): EchoBlock {
   const complete = learning ? completed(root, role, id, block, learning) : block
   return layer === undefined ? complete : withFields(complete, { layer: layerOf(id) })
@@ -94,7 +91,7 @@ function withEntryBack(
   role: LoadedRole,
   backup: readonly EchoBlock[],
   block: EchoBlock,
-  archived: Archived,
+  archived: ArchivedEntry,
   entry: EchoBlock,
 ): EchoBlock[] {
   const blocks = role.document.blocks.map((each) => ({ ...each }))
@@ -134,7 +131,7 @@ function missingNotes(role: LoadedRole, backup: readonly EchoBlock[], entry: Ech
 }
 
 /** Index for a restored block: after the last present block that came before it in the backup, or the file's head. */
-function placeOf(role: LoadedRole, backup: readonly EchoBlock[], archived: Archived): number {
+function placeOf(role: LoadedRole, backup: readonly EchoBlock[], archived: ArchivedEntry): number {
   const gone = goneFrom(role.sidecar, archived.backup)
   let next = 0
   let place = headOf(role.document)
@@ -152,8 +149,8 @@ function placeOf(role: LoadedRole, backup: readonly EchoBlock[], archived: Archi
 
 const goneFrom = (sidecar: Sidecar, backup: string): Set<number> =>
   new Set(
-    Object.values(sidecar.entries).flatMap(({ archived, compressed }) =>
-      archived?.backup === backup && compressed !== true ? [archived.block] : [],
+    Object.values(sidecar.entries).flatMap(({ archived }) =>
+      archived?.backup === backup && archived.as === 'removed' ? [archived.block] : [],
     ),
   )
 
