@@ -132,7 +132,7 @@ describe('sessions that their files alone name', () => {
       return file
     }
 
-    it('brings an archive up to date that names its last message by its line', async () => {
+    it('knows its messages again where the host has added lines of its own', async () => {
       const shell = createShell()
       const file = path()
       await shell.run('archive', say(file, 0, 'feed the walrus', 'fed'))

@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import type { Conversation, ConversationFacts, Message } from '@recall/core'
 import { originFinder } from '../reading/forks.ts'
+import { createMessageIds } from '../reading/message-ids.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import type { ReadLinesOptions } from '../reading/read-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
@@ -51,14 +52,17 @@ async function* readMessages(
   const isLeftOut = isHelper ? isNotItsOwn(sessionId.slice(parent.length + 1)) : () => false
   const findOrigin = originFinder(path)
   const seen = new Set<string>()
+  const idOf = createMessageIds()
 
-  for await (const { number, line } of readTranscriptLines(path, skip, options)) {
+  for await (const line of readTranscriptLines(path, skip, options)) {
     title.onLine(line)
     facts.title = title.best()
     facts.project ??= line.cwd
     if (isLeftOut(line) || findOrigin(line.raw) !== undefined) continue
     if (line.uuid !== undefined && seen.has(line.uuid)) continue
-    const messages = toMessages(line, { fallbackId: `line-${number}`, isHelper, queue, skip })
+    let id: string | undefined
+    const fallbackId = (): string => (id ??= idOf(line.message ?? line.raw))
+    const messages = toMessages(line, { fallbackId, isHelper, queue, skip })
     // A line that yielded nothing may be a damaged copy of a later one with the same uuid.
     if (line.uuid !== undefined && messages.length > 0) seen.add(line.uuid)
     yield* messages
@@ -70,10 +74,10 @@ async function* readTranscriptLines(
   path: string,
   skip: Skip,
   options: ReadLinesOptions,
-): AsyncGenerator<{ number: number; line: TranscriptLine }, void> {
-  for await (const { number, value } of readJsonLines(path, skip, options)) {
+): AsyncGenerator<TranscriptLine, void> {
+  for await (const { value } of readJsonLines(path, skip, options)) {
     const line = toTranscriptLine(value)
-    if (line !== null) yield { number, line }
+    if (line !== null) yield line
     else skip(skippedKinds.notAMessage)
   }
 }
@@ -88,7 +92,7 @@ async function identify(
 ): Promise<Pick<Conversation, 'sessionId' | 'parent'>> {
   const stem = basename(path).replace(/\.jsonl$/, '')
   let sessionId = uuid.test(stem) ? stem : undefined
-  for await (const { line } of readTranscriptLines(path, () => {}, { ...options, mostLines: headLines })) {
+  for await (const line of readTranscriptLines(path, () => {}, { ...options, mostLines: headLines })) {
     sessionId ??= line.sessionId
     if (line.type === 'user' || line.type === 'assistant') {
       if (line.isSidechain && !uuid.test(stem)) {

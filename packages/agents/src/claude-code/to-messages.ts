@@ -8,7 +8,7 @@ import type { TranscriptLine } from './transcript-line.ts'
 
 export interface LineContext {
   /** Id of the messages of a line without a `uuid`. */
-  fallbackId: string
+  fallbackId(): string
   /** Whether the transcript is a helper's, whose user lines are the prompts that it was given. */
   isHelper: boolean
   queue: QueuedPrompts
@@ -106,7 +106,7 @@ function messageOf(
 }
 
 function idOf(line: TranscriptLine, context: LineContext): string {
-  return line.uuid ?? context.fallbackId
+  return line.uuid ?? context.fallbackId()
 }
 
 /** The text of a prompt. The host queues it without its attachments. */

@@ -2,6 +2,7 @@ import { basename, dirname } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
 import { asId, isRecord, toContentBlocks, toolName, toResultText } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
+import { createMessageIds } from '../reading/message-ids.ts'
 import { firstValue, readJsonLines } from '../reading/read-json-lines.ts'
 import { createTitling } from '../reading/session-title.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
@@ -40,8 +41,9 @@ async function* readMessages(
   name: SessionName | undefined,
 ): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
+  const idOf = createMessageIds()
   const noteFirst = createTitling(facts, name?.text, name?.isChosen)
-  for await (const { number, value } of readJsonLines(path, skip)) {
+  for await (const { value } of readJsonLines(path, skip)) {
     if (!isCopilotEvent(value)) {
       if (!isSilent(value)) skip(skippedKinds.notAMessage)
       continue
@@ -53,7 +55,7 @@ async function* readMessages(
     const at = toInstant(value.timestamp)
     if (isOfPerson(value)) noteFirst(content)
     yield {
-      id: asId(value.id) ?? `line-${number}`,
+      id: asId(value.id) ?? idOf([value.type, value.data]),
       role: isOfPerson(value) ? 'user' : 'assistant',
       content,
       ...(at === undefined ? {} : { at }),
