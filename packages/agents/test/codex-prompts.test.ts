@@ -76,7 +76,7 @@ it.each([
   expect(turns).toEqual([])
 })
 
-it('leaves out the tags that Codex puts around an image, under the ids of versions that took them for typed', async () => {
+it('leaves out the tags that Codex puts around an image', async () => {
   const said = (...content: unknown[]) => ({
     timestamp: '2026-11-20T09:00:00Z',
     type: 'response_item',
@@ -84,7 +84,7 @@ it('leaves out the tags that Codex puts around an image, under the ids of versio
   })
   const typed = (text: string) => ({ type: 'input_text', text })
   const image = { type: 'input_image', image_url: 'data:image/png;base64,AA==' }
-  const { turns, messages } = await readTranscript(
+  const { turns } = await readTranscript(
     'rollout-2026-11-20T09-00-00-x.jsonl',
     jsonLines(
       said(
@@ -97,7 +97,6 @@ it('leaves out the tags that Codex puts around an image, under the ids of versio
     ),
   )
   expect(turns).toEqual(['user: [image] | [Image #1] a leak?', 'user: <image> | </image>'])
-  expect(messages[0]?.id).toBe('said-327bd78df493bbc63d6e487c')
 })
 
 it('reads a command that a person ran in Codex, and which calls failed there', async () => {
@@ -148,7 +147,7 @@ it('reads a command that a person ran in Codex, and which calls failed there', a
   ])
 })
 
-it('reads what Codex said in the place of a person as output, under the ids of versions that took it for a prompt', async () => {
+it('reads what Codex said in the place of a person as output', async () => {
   const said = (role: string, text: string, kind: string) => ({
     timestamp: 't',
     type: 'response_item',
@@ -161,7 +160,7 @@ it('reads what Codex said in the place of a person as output, under the ids of v
   })
   const notification = '<subagent_notification>\n{"status":{"completed":"Hi."}}\n</subagent_notification>'
   const goOn = '<hook_prompt hook_run_id="stop:0">Run the linter.</hook_prompt>'
-  const { turns, messages } = await readTranscript(
+  const { turns } = await readTranscript(
     'rollout-2026-11-20T09-00-00-x.jsonl',
     jsonLines(
       said('user', 'ask a helper', 'user.text'),
@@ -179,13 +178,5 @@ it('reads what Codex said in the place of a person as output, under the ids of v
     'user: <skill> is a tag that I like',
     `assistant: (result) ${goOn}`,
     'assistant: Done.',
-  ])
-  const known = messages.filter((_, i) => i !== 3).map(({ id }) => id)
-  expect(known).toEqual([
-    'said-a8ffe24221d245fdabf0e770',
-    'said-ed9971e466d92d9c8de67547',
-    'said-a3a2886a646f651c650a9966',
-    'said-0fe664e44b8c1aff62c9afc2',
-    'said-aa57a11b6b98cf8668526ff6',
   ])
 })

@@ -269,18 +269,35 @@ it('takes nothing for a summary but what the agent said just before a compaction
   ])
 })
 
-it('knows a Codex session again that was archived before its searches were read', async () => {
+it('tells the messages of a Codex session apart by all that was said, and gives them the same ids when it goes on', async () => {
   const item = (payload: unknown) => ({ timestamp: 't', type: 'response_item', payload })
-  const said = item({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'done' }] })
-  const search = item({ type: 'web_search_call', action: { type: 'search', query: 'x' } })
-  const idsOf = async (...lines: unknown[]) =>
-    (await readTranscript('rollout-x.jsonl', jsonLines(...lines))).messages
-  const [before] = await idsOf(said)
-  const [first, second, after] = await idsOf(search, search, said)
-  expect(after?.id).toBe(before?.id)
-  expect(new Set([first?.id, second?.id, after?.id]).size).toBe(3)
+  const said = (role: string, text: string) =>
+    item({ type: 'message', role, content: [{ type: role === 'user' ? 'input_text' : 'output_text', text }] })
+  const lines = [
+    said('user', 'why does it leak?'),
+    item({ type: 'web_search_call', action: { type: 'search', query: 'x' } }),
+    item({ type: 'web_search_call', action: { type: 'search', query: 'x' } }),
+    said('user', '<hook_prompt>Go on.</hook_prompt>'),
+    item({ type: 'function_call', call_id: '1', name: 'shell', arguments: '{"command":"npm test"}' }),
+    { timestamp: 't', type: 'event_msg', payload: { type: 'exec_command_end', call_id: '1', exit_code: 1 } },
+    item({ type: 'function_call_output', call_id: '1', output: 'failed' }),
+    said('assistant', 'The pool leaks.'),
+    { timestamp: 't', type: 'compacted', payload: { message: 'Summary: The pool leaks.' } },
+    said('user', 'fix it'),
+  ]
+  const idsOf = async (part: unknown[]): Promise<string[]> => {
+    const { messages } = await readTranscript('rollout-x.jsonl', jsonLines(...part))
+    return messages.map(({ id }) => id)
+  }
+  const all = await idsOf(lines)
+  expect(new Set(all).size).toBe(8)
+  for (let count = 1; count < lines.length; count++) {
+    const ids = await idsOf(lines.slice(0, count))
+    expect(ids).toEqual(all.slice(0, ids.length))
+  }
+  const withoutSearches = await idsOf(lines.toSpliced(1, 2))
+  expect(withoutSearches.slice(1).filter((id) => all.includes(id))).toEqual([])
 })
-
 it.each([
   ['a spawned one', { source: { subagent: { thread_spawn: { parent_thread_id: 'p' } } } }],
   ['a later form', { parent_thread_id: 'p', source: { subagent: { thread_spawn: {} } } }],

@@ -18,7 +18,6 @@ import { readForgotten } from '../memory/forgotten.ts'
 import type { LanguageModel } from '../memory/language-model.ts'
 import { findSessionId } from './find-session-id.ts'
 import { type ImportJournal, openJournal } from './import-journal.ts'
-import { renewMessageIds } from './renew-message-ids.ts'
 
 export type ArchiveResult = ArchiveOutcome & { path: string; title?: string; skipped: Record<string, number> }
 
@@ -77,7 +76,6 @@ export async function createArchiver(
       key: sessionSummaryKey(conversation.sessionId),
     } as const
     const save = source === 'session' ? archiveSession : createCheckpoint
-    await renewMessageIds(memory, conversation.sessionId, () => openSession(path))
     // The address of a session in a database is the path of the file, a mark and the session's id.
     const changed = (await stat(splitAddress(path)?.file ?? path)).mtimeMs
     const { messages } = conversation

@@ -1,5 +1,5 @@
 import type { ContentBlock } from '@recall/core'
-import { isRecord, toContentBlocks } from '../reading/content-blocks.ts'
+import { isRecord, toContentBlocks, toResultText } from '../reading/content-blocks.ts'
 import type { Skip } from '../reading/skipped.ts'
 import { requestIn } from './request-in-text.ts'
 
@@ -19,8 +19,8 @@ const typedKind = /^(?:user[._]|images\.|audio\.|unknown$|$)/
 export interface PromptParts {
   /** What the person typed. */
   typed: ContentBlock[]
-  /** What the first versions of this reader took for typed. */
-  before: ContentBlock[]
+  /** What the host said in the person's place; empty when it said nothing. */
+  saidByHost: string
 }
 
 /** Separates the parts of a message that the host gives to the model as the person's. */
@@ -31,7 +31,12 @@ export function readPromptParts(payload: Record<string, unknown>, skip: Skip): P
       parts.filter((part, index) => isTyped(part) && !isImageTag(parts, index)).map(withRequestAlone),
       skip,
     ),
-    before: contentOf(parts.filter(isReadBefore), () => {}),
+    saidByHost: toResultText(
+      contentOf(
+        parts.filter((part) => isSaid(part) && !isTyped(part)),
+        () => {},
+      ),
+    ),
   }
 }
 
@@ -60,12 +65,12 @@ const contentOf = (parts: readonly Part[], skip: Skip): ContentBlock[] =>
     skip,
   )
 
-const isReadBefore = ({ text, kind }: Part): boolean =>
+/** Whether a part says something: to a person's words, the host adds what surrounds them. */
+const isSaid = ({ text, kind }: Part): boolean =>
   !madeByHost.test(kind) && !injected.test(text) && (text === '' || requestIn(text) !== '')
 
 const isTyped = (each: Part): boolean =>
-  each.kind.startsWith('user.') ||
-  (isReadBefore(each) && typedKind.test(each.kind) && !saidByHost.test(each.text))
+  each.kind.startsWith('user.') || (isSaid(each) && typedKind.test(each.kind) && !saidByHost.test(each.text))
 
 function withRequestAlone({ part, text, kind }: Part): Part {
   if (text === '') return { part, text, kind }

@@ -58,7 +58,6 @@ async function* readMessages(
 ): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
   const idOf = createMessageIds()
-  const newIdOf = createMessageIds()
   const failed = new Set<string>()
   const isLeftOut = linesOfOthers()
   const noteFirst = createTitling(facts, name)
@@ -72,10 +71,10 @@ async function* readMessages(
     if (failure !== undefined) failed.add(failure)
     if (value.type === 'compacted') last = last.map((message) => withoutSummary(message, payload))
     if (value.type !== 'response_item') continue
-    const item = readItem(payload, skip)
-    if (item === null) continue
-    const id = item.before === null ? newIdOf(item.said) : idOf(item.before)
-    const message: Message = { id, ...item.said }
+    const said = readItem(payload, skip)
+    if (said === null) continue
+    // Later lines change what becomes of an item, but not its id.
+    const message: Message = { id: idOf(said), ...said }
     if (message.role === 'user') noteFirst(message.content)
     yield* last
     last = (ranCommand(message, commandFrame) ?? [message]).map((part) => ({
@@ -148,28 +147,18 @@ function failedCall(lineType: unknown, event: Record<string, unknown>): string |
 
 type Said = Pick<Message, 'role' | 'content'>
 
-interface Item {
-  said: Said
-  /** What the first versions read here; ids are computed from it, so that their archives are recognised. */
-  before: Said | null
-}
-
-function readItem(payload: Record<string, unknown>, skip: Skip): Item | null {
+function readItem(payload: Record<string, unknown>, skip: Skip): Said | null {
   if (payload.type === 'message' && payload.role === 'user') return readPrompt(payload, skip)
   const content = toContent(payload, skip)
-  if (content.length === 0) return null
-  const said: Said = { role: 'assistant', content }
-  return { said, before: payload.type === 'web_search_call' ? null : said }
+  return content.length === 0 ? null : { role: 'assistant', content }
 }
 
 /** A person's message. What the host said in the person's place is output. */
-function readPrompt(payload: Record<string, unknown>, skip: Skip): Item | null {
-  const { typed, before: read } = readPromptParts(payload, skip)
-  const before: Said | null = read.length > 0 ? { role: 'user', content: read } : null
-  if (typed.length > 0) return { said: { role: 'user', content: typed }, before }
-  if (before === null) return null
-  const output: ContentBlock = { type: 'tool_result', toolUseId: '', content: toResultText(read) }
-  return { said: { role: 'assistant', content: [output] }, before }
+function readPrompt(payload: Record<string, unknown>, skip: Skip): Said | null {
+  const { typed, saidByHost } = readPromptParts(payload, skip)
+  if (typed.length > 0) return { role: 'user', content: typed }
+  if (saidByHost === '') return null
+  return { role: 'assistant', content: [{ type: 'tool_result', toolUseId: '', content: saidByHost }] }
 }
 
 function toContent(payload: Record<string, unknown>, skip: Skip): ContentBlock[] {
