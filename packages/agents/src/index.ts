@@ -46,7 +46,7 @@ export {
   type PluginParts,
   type SetupPrompt,
 } from './pulse-null/create-plugin.ts'
-export { splitAddress } from './reading/one-of-many.ts'
 export { type Line, type ReadLinesOptions, readLines } from './reading/read-lines.ts'
+export { splitAddress } from './session-containers.ts'
 export { listImportable, type SourceState, sessionSources, stateOfSource } from './sources.ts'
 export { asTarget, targets } from './targets.ts'

@@ -4,6 +4,7 @@ import { chatgptConversation } from './chatgpt/to-conversation.ts'
 import { claudeAiConversation } from './claude-ai/to-conversation.ts'
 import { isRecord } from './reading/content-blocks.ts'
 import type { ConversationForm } from './reading/conversation-form.ts'
+import type { ListedSession } from './reading/listed-session.ts'
 import { openFile, stateOfFile, toMemoryError } from './reading/open-file.ts'
 import { type JsonItem, readJsonItems } from './reading/read-json-items.ts'
 import { parseJson } from './reading/read-json-lines.ts'
@@ -16,15 +17,12 @@ const headItems = 20
 const mostConversationBytes = 64 * 1024 * 1024
 
 /** The place of a conversation in its export. */
-export interface ListedConversation {
+export interface ListedConversation extends ListedSession {
   /** Byte offset in the file. */
   start: number
   /** In bytes. */
   length: number
-  /** Changes whenever a character of the conversation changes. */
   stamp: string
-  /** When something was last said, ISO 8601. */
-  changedAt?: string
   /** Why it cannot be read. */
   problem?: string
 }
@@ -39,13 +37,12 @@ let last: { key: string; conversations: ReadonlyMap<string, ListedConversation> 
  * The conversations in the export of a chat service, by their ids. An element that cannot be read is listed too, as
  * `item-<n>`, so that opening it reports the problem.
  *
- * @returns `null` when the file is not such an export. An export must end in `.json`, as `<file>#<id>` requires it
+ * @returns `null` when the file is not such an export
  * @throws MemoryError NOT_FOUND or FORBIDDEN when it cannot be read
  */
 export async function listConversations(
   path: string,
 ): Promise<ReadonlyMap<string, ListedConversation> | null> {
-  if (!/\.json$/i.test(path)) return null
   const key = await stateOfFile(path)
   if (last?.key === key) return last.conversations
   const conversations = new Map<string, ListedConversation>()

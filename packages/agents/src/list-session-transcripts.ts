@@ -1,7 +1,5 @@
-import { listAiderSessions } from './aider/list-sessions.ts'
 import { recogniseHost } from './host-formats.ts'
-import { listOpencodeSession } from './opencode/read-session.ts'
-import { isJson, isMarkdown, splitAddress } from './reading/one-of-many.ts'
+import { containerOf, splitAddress } from './session-containers.ts'
 
 /**
  * A session's transcript, then those of the helpers that it started and of their helpers, then those of sessions that
@@ -15,10 +13,12 @@ export async function listSessionTranscripts(path: string): Promise<string[]> {
   const address = splitAddress(path)
   if (address !== null) {
     const { file, id } = address
-    return isJson(file) || isMarkdown(file) ? [path] : listOpencodeSession(file, id)
+    const ids = (await containerOf(file)?.listHelpers?.(file, id)) ?? [id]
+    return ids.map((each) => `${file}#${each}`)
   }
-  const logged = await listAiderSessions(path)
-  if (logged !== null) return [...logged.keys()].map((id) => `${path}#${id}`)
+  const container = containerOf(path)
+  const all = container?.isOfOneProject ? await container.list(path) : null
+  if (all !== null) return [...all.keys()].map((id) => `${path}#${id}`)
   const found = new Set<string>()
   await addTranscripts(found, path)
   return [...found]

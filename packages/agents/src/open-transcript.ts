@@ -1,21 +1,10 @@
 import { type Conversation, MemoryError, MemoryErrorCode } from '@recall/core'
-import { listAiderSessions } from './aider/list-sessions.ts'
-import { readAiderSession } from './aider/read-session.ts'
 import { isChatDocument, readChatDocument } from './gemini/read-chat.ts'
 import { hostFormats, recogniseHost } from './host-formats.ts'
-import { listConversations, readListedConversation } from './list-conversations.ts'
 import { neutralFormats, openNeutralTranscript } from './neutral/read-transcript.ts'
-import { readOpencodeSession } from './opencode/read-session.ts'
-import { isJson, isMarkdown, splitAddress } from './reading/one-of-many.ts'
 import { openFile } from './reading/open-file.ts'
 import { readJsonDocument } from './reading/read-json-document.ts'
-
-/** Formats of files that hold many sessions. */
-const formatsOfMany = [
-  'a session in the database of OpenCode, as opencode.db#<id>',
-  'conversations.json of an export of claude.ai or ChatGPT, one conversation as conversations.json#<id>',
-  'the log of Aider, one session as .aider.chat.history.md#<id>',
-]
+import { containerOf, sessionContainers, splitAddress } from './session-containers.ts'
 
 /**
  * Opens a transcript in any format that Recall understands. The content decides, not the file's name. `<file>#<id>`, as
@@ -26,11 +15,8 @@ const formatsOfMany = [
  */
 export async function openTranscript(path: string): Promise<Conversation> {
   const address = splitAddress(path)
-  if (address !== null) {
-    const { file, id } = address
-    if (isMarkdown(file)) return readAiderSession(file, id)
-    return isJson(file) ? readListedConversation(file, id) : readOpencodeSession(file, id)
-  }
+  const addressed = address && containerOf(address.file)
+  if (addressed) return addressed.read(address.file, address.id)
   const host = await recogniseHost(path)
   if (host === null) await refuseMany(path)
   const chat = host === null ? await readChat(path) : null
@@ -38,7 +24,11 @@ export async function openTranscript(path: string): Promise<Conversation> {
   const conversation = host === null ? await openNeutralTranscript(path) : await host.read(path)
   if (conversation !== null) return conversation
   if (await isUtf16(path)) throw utf16(path)
-  const formats = [...hostFormats.map((format) => format.name), ...formatsOfMany, ...neutralFormats]
+  const formats = [
+    ...hostFormats.map(({ name }) => name),
+    ...sessionContainers.map(({ format }) => format),
+    ...neutralFormats,
+  ]
   throw new MemoryError(
     `${path} is not a transcript that Recall can read. It understands: ${formats.join('; ')}`,
     MemoryErrorCode.INVALID_INPUT,
@@ -67,16 +57,13 @@ const utf16 = (path: string): MemoryError =>
 
 /** @throws MemoryError INVALID_INPUT for an export or a log, because one of what it holds must be named */
 async function refuseMany(path: string): Promise<void> {
-  const conversations = await listConversations(path)
-  if (conversations !== null) throw ofMany(path, 'an export', 'conversations', conversations)
-  const sessions = await listAiderSessions(path)
-  if (sessions !== null) throw ofMany(path, 'a log', 'sessions', sessions)
-}
-
-function ofMany(path: string, file: string, kind: string, all: ReadonlyMap<string, unknown>): MemoryError {
+  const container = containerOf(path)
+  const all = container && !container.isCopied ? await container.list(path) : null
+  if (!container || all === null) return
+  const [file, sessions] = container.called
   const [first] = all.keys()
-  return new MemoryError(
-    `${path} is ${file} of ${all.size} ${kind}: import them all, or name one, for example ${path}#${first}`,
+  throw new MemoryError(
+    `${path} is ${file} of ${all.size} ${sessions}: import them all, or name one, for example ${path}#${first}`,
     MemoryErrorCode.INVALID_INPUT,
     { details: { path } },
   )
@@ -84,6 +71,6 @@ function ofMany(path: string, file: string, kind: string, all: ReadonlyMap<strin
 
 /** Reads a chat that is one JSON document, which cannot be recognised line by line; `null` for any other file. */
 async function readChat(path: string): Promise<Conversation | null> {
-  const value = isJson(path) ? await readJsonDocument(path) : undefined
+  const value = /\.json$/i.test(path) ? await readJsonDocument(path) : undefined
   return isChatDocument(value) ? readChatDocument(path, value) : null
 }

@@ -2,20 +2,17 @@ import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
-import { listAiderSessions } from './aider/list-sessions.ts'
 import { claudeCodeFolder } from './claude-code/target.ts'
 import { codexFolder } from './codex/target.ts'
 import { copilotFolder } from './copilot/target.ts'
 import { cursorTranscriptFolders } from './cursor/transcript-folders.ts'
 import { geminiFolder } from './gemini/target.ts'
-import { listConversations } from './list-conversations.ts'
 import { listSessionTranscripts } from './list-session-transcripts.ts'
 import { opencodeDatabases } from './opencode/databases.ts'
-import { listOpencodeSessions } from './opencode/read-session.ts'
 import { qwenChatFolder } from './qwen/chat-folder.ts'
 import { filesBelow, mayHoldSessions } from './reading/files-below.ts'
-import { splitAddress } from './reading/one-of-many.ts'
 import { isStream, toMemoryError } from './reading/open-file.ts'
+import { containerOf, splitAddress } from './session-containers.ts'
 
 /** Files of hosts that are neither sessions nor memories. */
 const otherFiles = new Set([
@@ -60,7 +57,7 @@ export async function listImportable(path: string): Promise<string[]> {
       const found: string[] = []
       for (const file of files) {
         // One by one: a call takes no more than some hundred thousand arguments.
-        for (const each of await listConversationsIn(file).catch(leaveToOpening(file))) found.push(each)
+        for (const each of await listSessionsIn(file).catch(leaveToOpening(file))) found.push(each)
       }
       return found
     }
@@ -68,10 +65,9 @@ export async function listImportable(path: string): Promise<string[]> {
   } catch (error) {
     throw toMemoryError(path, error)
   }
-  if (/\.(?:db|sqlite3?)$/i.test(path))
-    return (await listOpencodeSessions(path).catch(leaveToOpening(path))) ?? [path]
   if (/\.jsonl(?:\.zst)?$/i.test(path)) return listSessionTranscripts(path).catch(leaveToOpening(path))
-  return listConversationsIn(path)
+  const sessions = listSessionsIn(path)
+  return containerOf(path)?.isCopied ? sessions.catch(leaveToOpening(path)) : sessions
 }
 
 /** The state of a source, to tell whether it has changed since it was imported. */
@@ -93,10 +89,10 @@ export async function stateOfSource(path: string): Promise<SourceState> {
   try {
     const { size, mtimeMs } = await stat(file)
     if (id === '') return { stamp: `${size}-${mtimeMs}`, changedAt: mtimeMs }
-    const listed = (await listConversations(file)) ?? (await listAiderSessions(file))
-    const one = listed?.get(id)
-    if (one !== undefined) {
-      const { stamp, changedAt } = one
+    const container = containerOf(file)
+    const listed = container?.isCopied ? undefined : await container?.list(file)
+    const { stamp, changedAt } = listed?.get(id) ?? {}
+    if (stamp !== undefined) {
       return { stamp, changedAt: changedAt === undefined ? mtimeMs : Date.parse(changedAt) }
     }
     return withLog({ stamp: `${size}-${mtimeMs}`, changedAt: mtimeMs }, `${file}-wal`)
@@ -123,9 +119,9 @@ const leaveToOpening = (path: string) => (error: unknown) => {
   return [path]
 }
 
-async function listConversationsIn(path: string): Promise<string[]> {
-  const listed = (await listConversations(path)) ?? (await listAiderSessions(path))
-  return listed === null ? [path] : [...listed.keys()].map((id) => `${path}#${id}`)
+async function listSessionsIn(path: string): Promise<string[]> {
+  const listed = await containerOf(path)?.list(path)
+  return !listed ? [path] : [...listed.keys()].map((id) => `${path}#${id}`)
 }
 
 const isImportable = (name: string): boolean =>

@@ -1,20 +1,18 @@
 import { createHash } from 'node:crypto'
 import { trackFence } from '@recall/core/text'
+import type { ListedSession } from '../reading/listed-session.ts'
 import { stateOfFile } from '../reading/open-file.ts'
 import { readLines } from '../reading/read-lines.ts'
 
 /** The place of a session in a log. */
-export interface ListedAiderSession {
+export interface ListedAiderSession extends ListedSession {
   /** Byte offset of the line with which it begins. */
   start: number
   /** Byte offset of its end; absent for the last one, which may go on. */
   end?: number
   /** When it began, ISO 8601. */
   at: string
-  /** Changes whenever a character of the session changes. */
   stamp: string
-  /** When it began; absent for the last one, which may have gone on until the file was changed. */
-  changedAt?: string
 }
 
 /** Cache of the log that was scanned last: its sessions are opened one after the other. */
@@ -24,13 +22,12 @@ let last: { key: string; sessions: ReadonlyMap<string, ListedAiderSession> } | n
  * The sessions in a log of Aider by their ids: the time with which a session begins, as the log has it, and a number
  * where several begin in the same second. The log only grows, so an id stays.
  *
- * @returns `null` when the file is no such log. A log must end in `.md`, as `<file>#<id>` requires it
+ * @returns `null` when the file is no such log
  * @throws MemoryError NOT_FOUND or FORBIDDEN when it cannot be read
  */
 export async function listAiderSessions(
   path: string,
 ): Promise<ReadonlyMap<string, ListedAiderSession> | null> {
-  if (!/\.md$/i.test(path)) return null
   const key = await stateOfFile(path)
   if (last?.key === key) return last.sessions
   const sessions = await scan(path)

@@ -1,4 +1,5 @@
 import { type Conversation, MemoryError, MemoryErrorCode, type Message } from '@recall/core'
+import type { ListedSession } from '../reading/listed-session.ts'
 import { countInto, type Skip } from '../reading/skipped.ts'
 import { hasTables, type Query, type Row, withSnapshot } from '../reading/sqlite-snapshot.ts'
 import { messagesOf1 } from './messages-of-1.ts'
@@ -37,21 +38,20 @@ const generations: readonly Generation[] = [
 const generationsIn = (query: Query): Generation[] =>
   generations.filter(({ sessions }) => hasTables(query, sessions))
 
-/** The sessions in a database of OpenCode, each as `<database>#<session id>`; `null` for any other database. */
-export function listOpencodeSessions(path: string): Promise<string[] | null> {
+/** The sessions in a database of OpenCode by their ids; `null` for any other database. */
+export function listOpencodeSessions(path: string): Promise<ReadonlyMap<string, ListedSession> | null> {
   return withSnapshot(path, (query) => {
     const whole = generationsIn(query).filter(({ said }) => hasTables(query, ...said))
     if (whole.length === 0) return null
     const found = whole.map(({ sessions }) => `SELECT id, time_created FROM ${sessions}`).join(' UNION ALL ')
-    return query(`SELECT id FROM (${found}) GROUP BY id ORDER BY min(time_created), id`).map(
-      ({ id }) => `${path}#${String(id)}`,
-    )
+    const rows = query(`SELECT id FROM (${found}) GROUP BY id ORDER BY min(time_created), id`)
+    return new Map(rows.map(({ id }) => [String(id), {}]))
   })
 }
 
-/** A session with its helpers and theirs, each as `<database>#<session id>`. */
-export function listOpencodeSession(path: string, sessionId: string): Promise<string[]> {
-  return withSnapshot(path, (query) => withHelpers(query, sessionId).map((id) => `${path}#${id}`))
+/** The ids of a session, its helpers and theirs. */
+export function listOpencodeHelpers(path: string, sessionId: string): Promise<string[]> {
+  return withSnapshot(path, (query) => withHelpers(query, sessionId))
 }
 
 function withHelpers(query: Query, sessionId: string): string[] {
