@@ -2,10 +2,11 @@ export { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
 export { transcriptNow } from './codex/moved-rollout.ts'
 export type { ImportedMemory, MemoryExport } from './exports/imported-memory.ts'
 export { memoryFormats, type ReadExportOptions, readMemoryExport } from './exports/read-export.ts'
-export { type HookInput, type Host, parseHookInput } from './hooks/hook-input.ts'
+export type { Host } from './hooks/dialects.ts'
+export { type HookInput, parseHookInput } from './hooks/hook-input.ts'
 export {
   contextLength,
-  contextLimits,
+  contextLimit,
   contextOutput,
   isToldAlready,
   isToldWithPrompt,

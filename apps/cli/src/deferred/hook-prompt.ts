@@ -1,4 +1,4 @@
-import { contextLength, contextLimits, contextOutput, type HookInput, type Host } from '@recall/agents'
+import { contextLength, contextLimit, contextOutput, type HookInput, type Host } from '@recall/agents'
 import {
   conversationKey,
   fenceRecalled,
@@ -52,7 +52,7 @@ export async function recallPrompt(io: Io, place: MemoryPlace, input: HookInput)
   const text = hasSubject(prompt) ? await inTime(find(io, place, input.host, prompt, isOwn)) : ''
   // Fencing escapes marks inside the text, which makes it longer. A truncated block would later be taken for speech, so
   // nothing is printed.
-  if (text !== '' && contextLength(input.host, text) <= contextLimits[input.host])
+  if (text !== '' && contextLength(input.host, text) <= contextLimit(input.host))
     io.out(contextOutput(input, text))
 }
 
@@ -69,7 +69,7 @@ async function find(
   const opening = { root, layout: layout.name, lockTimeoutMs: hurriedLockMs }
   return withMemory(io, opening, async (memory) => {
     const found: string[] = []
-    let room = contextLimits[host] - overhead
+    let room = contextLimit(host) - overhead
     const text = beginningOf(prompt.toWellFormed(), 2000)
     const terms = new Set(queryTerms(text))
     for (const scope of ['long-term', 'episodic'] as const) {

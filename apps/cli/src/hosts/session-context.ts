@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { contextLength, contextLimits, type Host } from '@recall/agents'
+import { contextLength, contextLimit, type Host } from '@recall/agents'
 import { fenceRecalled, redactText } from '@recall/core'
 import { beginningOf } from '@recall/core/text'
 import { defaultFileSystem, memoryLineLimit, readText } from '@recall/store-file'
@@ -47,7 +47,7 @@ export function sessionContext(
     .map((entry) => entry.trim())
     .filter(Boolean)
   if (curated === '' && entries.length === 0) return nothingToTell
-  const limit = contextLimits[host]
+  const limit = contextLimit(host)
   // Fencing escapes marks inside the text, and not every host counts characters: retry with less text.
   for (let room = limit - overhead; room >= leastRoom; room = Math.floor(room * 0.7)) {
     const context = contextWithin(room, curated, entries)

@@ -4,7 +4,8 @@ import { hookPart } from '../install/hook-part.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { ownFile } from '../install/own-file.ts'
 import { protocolText } from '../install/protocol.ts'
-import type { Surroundings, Target } from '../install/target.ts'
+import type { Target } from '../install/target.ts'
+import { claudeCodeFolder } from './folder.ts'
 
 /** Our hook for each event of the host. */
 const claudeCodeHooks: readonly [event: string, hook: HookEvent][] = [
@@ -15,9 +16,6 @@ const claudeCodeHooks: readonly [event: string, hook: HookEvent][] = [
   ['PostCompact', 'post-compact'],
   ['SessionEnd', 'session-end'],
 ]
-
-export const claudeCodeFolder = ({ env, home }: Pick<Surroundings, 'env' | 'home'>): string =>
-  env.CLAUDE_CONFIG_DIR || join(home, '.claude')
 
 export const claudeCodeTarget: Target = {
   name: 'claude',

@@ -5,12 +5,10 @@ import { hookPart } from '../install/hook-part.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { markedBlock } from '../install/marked-block.ts'
 import { protocolText } from '../install/protocol.ts'
-import type { Surroundings, Target } from '../install/target.ts'
+import type { Target } from '../install/target.ts'
 import { tomlTable } from '../install/toml-table.ts'
 import { isRecord } from '../reading/content-blocks.ts'
-
-export const codexFolder = ({ env, home }: Pick<Surroundings, 'env' | 'home'>): string =>
-  env.CODEX_HOME || join(home, '.codex')
+import { codexFolder } from './folder.ts'
 
 /** The host has no event for the end of a session: it is archived when the next one starts. */
 export const codexTarget: Target = {

@@ -4,10 +4,8 @@ import { jsonFile } from '../install/json-file.ts'
 import { markedBlock } from '../install/marked-block.ts'
 import { ownFile } from '../install/own-file.ts'
 import { protocolText } from '../install/protocol.ts'
-import type { Surroundings, Target } from '../install/target.ts'
-
-export const copilotFolder = ({ env, home }: Pick<Surroundings, 'env' | 'home'>): string =>
-  env.COPILOT_HOME || join(home, '.copilot')
+import type { Target } from '../install/target.ts'
+import { copilotFolder } from './folder.ts'
 
 export const copilotTarget: Target = {
   name: 'copilot',

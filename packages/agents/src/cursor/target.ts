@@ -4,10 +4,8 @@ import { hookPart } from '../install/hook-part.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { ownFile } from '../install/own-file.ts'
 import { skillText } from '../install/protocol.ts'
-import type { Surroundings, Target } from '../install/target.ts'
-
-export const cursorFolder = ({ env, home }: Pick<Surroundings, 'env' | 'home'>): string =>
-  env.CURSOR_CONFIG_DIR || join(home, '.cursor')
+import type { Target } from '../install/target.ts'
+import { cursorFolder } from './folder.ts'
 
 /** The host has no rules file for a user, so the protocol is a skill. */
 export const cursorTarget: Target = {

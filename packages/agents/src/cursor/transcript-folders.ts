@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Surroundings } from '../install/target.ts'
 import { toMemoryError } from '../reading/open-file.ts'
-import { cursorFolder } from './target.ts'
+import { cursorFolder } from './folder.ts'
 
 /**
  * Where the host keeps transcripts on this machine: each project has a folder, which holds much else as well.

@@ -3,9 +3,7 @@ import { type HookEvent, hookCommand, hookSeconds, mcpCommand } from '../install
 import { ownFile } from '../install/own-file.ts'
 import { protocolText } from '../install/protocol.ts'
 import type { Surroundings, Target } from '../install/target.ts'
-
-export const geminiFolder = ({ env, home }: Pick<Surroundings, 'env' | 'home'>): string =>
-  join(env.GEMINI_CLI_HOME || home, '.gemini')
+import { geminiFolder } from './folder.ts'
 
 /**
  * The host takes every exit code above 1 for a refusal, even a shell's code for a missing program: a prompt would be

@@ -1,10 +1,6 @@
-import { separateMarkup } from '../claude-code/separate-markup.ts'
-import { requestIn } from '../codex/request-in-text.ts'
-import { withoutHookContext } from '../gemini/hook-context.ts'
 import { isRecord } from '../reading/content-blocks.ts'
 import { parseJson } from '../reading/read-json-lines.ts'
-
-export type Host = 'claude' | 'codex' | 'cursor' | 'gemini' | 'copilot' | 'opencode' | 'generic'
+import { dialects, type Host } from './dialects.ts'
 
 /** What a host reports about an event, in a form common to all hosts. */
 export interface HookInput {
@@ -45,23 +41,10 @@ export function parseHookInput(text: string): HookInput | null {
     transcriptPath: string('transcript_path', 'transcriptPath'),
     cwd: string('cwd') ?? (Array.isArray(roots) && typeof roots[0] === 'string' ? roots[0] : undefined),
     source: string('source'),
-    prompt: prompt && typedPrompt(prompt, host),
+    prompt: prompt && (dialects[host].typedIn?.(prompt) ?? prompt),
     compactSummary: string('compact_summary'),
   }
   return { host, sessionId, ...defined(fields) }
-}
-
-function typedPrompt(prompt: string, host: Host): string {
-  switch (host) {
-    case 'claude':
-      return separateMarkup(prompt).said
-    case 'codex':
-      return requestIn(prompt)
-    case 'gemini':
-      return withoutHookContext(prompt)
-    default:
-      return prompt
-  }
 }
 
 function hostOf(payload: Record<string, unknown>): Host {
