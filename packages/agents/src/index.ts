@@ -14,21 +14,17 @@ export {
 } from './hooks/hook-output.ts'
 export { transcriptOf } from './hooks/transcript-of.ts'
 export type { HookEvent } from './install/command-line.ts'
-export {
-  type FileOutcome,
-  type InstallOptions,
-  install,
-  installedNames,
-  uninstall,
-  wiredIn,
-} from './install/installer.ts'
+export { install } from './install/install.ts'
+export { installedNames, wiredIn } from './install/installed.ts'
 export { type JsonPart, jsonFile } from './install/json-file.ts'
 export { markedBlock } from './install/marked-block.ts'
+export type { FileOutcome, InstallOptions } from './install/outcome.ts'
 export { ownFile } from './install/own-file.ts'
 export { type ProtocolOptions, protocolText, skillText } from './install/protocol.ts'
 export type { Wired } from './install/receipt.ts'
 export { CannotEdit, type FileEdit, type Surroundings, type Target, type Wiring } from './install/target.ts'
 export { tomlTable } from './install/toml-table.ts'
+export { uninstall } from './install/uninstall.ts'
 export { yamlList } from './install/yaml-list.ts'
 export { listSessionTranscripts } from './list-session-transcripts.ts'
 export { readNeutralTranscript } from './neutral/read-transcript.ts'

@@ -94,7 +94,7 @@ function namesIn(folder: string): string[] {
 }
 
 /** Somebody else wrote a file after it was read. */
-export class ChangedMeanwhile extends Error {
+class ChangedMeanwhile extends Error {
   override readonly name = 'ChangedMeanwhile'
 }
 

@@ -2,10 +2,12 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support.ts'
-import { install, installedNames, uninstall } from './installer.ts'
+import { install } from './install.ts'
+import { installedNames } from './installed.ts'
 import { jsonFile } from './json-file.ts'
 import { ownFile } from './own-file.ts'
 import { tomlTable } from './toml-table.ts'
+import { uninstall } from './uninstall.ts'
 
 /** A host of one settings file, in which a hook of ours runs a command. */
 async function setUp() {
