@@ -1,6 +1,7 @@
 import { basename, dirname, resolve } from 'node:path'
 import { type Conversation, MemoryError, MemoryErrorCode, type Message } from '@recall/core'
 import { createMessageIds } from '../reading/message-ids.ts'
+import { outputBlock } from '../reading/messages.ts'
 import { readLines } from '../reading/read-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
 import { type ListedAiderSession, listAiderSessions } from './list-sessions.ts'
@@ -45,7 +46,7 @@ async function* readMessages(
   const outputOf = (id: string, content: string): Message => ({
     id,
     role: 'assistant',
-    content: [{ type: 'tool_result', toolUseId: '', content }],
+    content: [outputBlock(content)],
     at,
   })
   const idOf = createMessageIds()

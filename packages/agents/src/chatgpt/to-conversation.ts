@@ -2,6 +2,7 @@ import type { ContentBlock, Conversation, ConversationFacts, Message } from '@re
 import { isRecord } from '../reading/content-blocks.ts'
 import type { ConversationForm } from '../reading/conversation-form.ts'
 import { toInstant } from '../reading/instants.ts'
+import { saidAt } from '../reading/messages.ts'
 import { countInto, type Skip } from '../reading/skipped.ts'
 import { currentBranch, type Tree } from './current-branch.ts'
 import { toBlocks } from './to-blocks.ts'
@@ -30,7 +31,7 @@ function* toMessages(tree: Tree, skip: Skip): Generator<Message, void> {
     if (!isRecord(node.message)) continue
     at = toInstant(node.message.create_time) ?? at
     const said = toTurn(node.message, skip)
-    if (said !== null) yield { id: key, ...said, ...(at === undefined ? {} : { at }) }
+    if (said !== null) yield { id: key, ...said, ...saidAt(at) }
   }
 }
 

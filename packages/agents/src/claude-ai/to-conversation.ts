@@ -3,6 +3,7 @@ import { isRecord, toContentBlocks } from '../reading/content-blocks.ts'
 import type { ConversationForm } from '../reading/conversation-form.ts'
 import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
+import { outputBlock, saidAt } from '../reading/messages.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
 
 /** A conversation in the export of claude.ai: a list of messages with their attachments. */
@@ -49,7 +50,7 @@ function* toMessages(
       id: name,
       role,
       content,
-      ...(at === undefined ? {} : { at }),
+      ...saidAt(at),
     })
     if (item.sender === 'assistant') {
       const content = [...blocks, ...files]
@@ -73,9 +74,7 @@ function filesOf({ attachments, files }: Record<string, unknown>): ContentBlock[
     const content = typeof file.extracted_content === 'string' ? file.extracted_content : ''
     const name = typeof file.file_name === 'string' && file.file_name !== '' ? file.file_name : 'document'
     if (content.trim() === '' && name === 'document') return []
-    return [
-      { type: 'tool_result', toolUseId: '', content: `[${name}]${content === '' ? '' : `\n${content}`}` },
-    ]
+    return [outputBlock(`[${name}]${content === '' ? '' : `\n${content}`}`)]
   })
 }
 

@@ -1,6 +1,6 @@
 import type { ContentBlock, Message } from '@recall/core'
 import { isAttachmentMark, toContentBlocks } from '../reading/content-blocks.ts'
-import { toInstant } from '../reading/instants.ts'
+import { outputBlock, saidAt } from '../reading/messages.ts'
 import { type Skip, skippedKinds } from '../reading/skipped.ts'
 import { type QueuedPrompts, queuedCommandContent } from './queued-prompts.ts'
 import { separateMarkup } from './separate-markup.ts'
@@ -46,8 +46,8 @@ export function toMessages(line: TranscriptLine, context: LineContext): Message[
 }
 
 const asText = (text: string): ContentBlock => ({ type: 'text', text })
-const asResult = (content: string): ContentBlock => ({ type: 'tool_result', toolUseId: '', content })
-const asOutput = (block: ContentBlock): ContentBlock => (block.type === 'text' ? asResult(block.text) : block)
+const asOutput = (block: ContentBlock): ContentBlock =>
+  block.type === 'text' ? outputBlock(block.text) : block
 
 /** What the host writes in place of a person who stopped the agent. */
 const interruption = /^\[Request interrupted by user(?: for tool use)?\]$/
@@ -82,16 +82,16 @@ function speechIn(text: string, line: TranscriptLine, { queue, isHelper }: LineC
   if (line.isMeta) return { said: [], results: [] }
   const { said, outputs, messages } = separateMarkup(text)
   const speech: Speech = { said: [], results: [] }
-  if (interruption.test(said)) speech.results.push(asResult(said))
+  if (interruption.test(said)) speech.results.push(outputBlock(said))
   else if (said.trim() !== '') {
     if (line.otherOrigin === undefined) speech.said.push(asText(said))
     // A queued prompt was recorded when it was queued.
-    else if (!queue.onPrompt(said)) speech.results.push(asResult(said))
+    else if (!queue.onPrompt(said)) speech.results.push(outputBlock(said))
   }
-  speech.results.push(...outputs.map(asResult))
+  speech.results.push(...outputs.map(outputBlock))
   // Agents prompt a helper; a person prompts a session.
   if (isHelper) speech.said.push(...messages.map(asText))
-  else speech.results.push(...messages.map(asResult))
+  else speech.results.push(...messages.map(outputBlock))
   return speech
 }
 
@@ -101,8 +101,7 @@ function messageOf(
   role: Message['role'],
   content: ContentBlock[],
 ): Message {
-  const at = toInstant(line.timestamp)
-  return { id: idOf(line, context), role, content, ...(at === undefined ? {} : { at }) }
+  return { id: idOf(line, context), role, content, ...saidAt(line.timestamp) }
 }
 
 function idOf(line: TranscriptLine, context: LineContext): string {

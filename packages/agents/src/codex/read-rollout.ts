@@ -8,8 +8,8 @@ import {
   toResultText,
   toToolInput,
 } from '../reading/content-blocks.ts'
-import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
+import { outputBlock, saidAt } from '../reading/messages.ts'
 import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { createTitling } from '../reading/session-title.ts'
@@ -79,7 +79,7 @@ async function* readMessages(
     yield* last
     last = (ranCommand(message, commandFrame) ?? [message]).map((part) => ({
       ...part,
-      ...whenSaid(value),
+      ...saidAt(value.timestamp),
       content: part.content.map((block) => toToolBlock(block, failed)),
     }))
   }
@@ -95,11 +95,6 @@ async function* linesIn(path: string, skip: Skip): AsyncGenerator<RolloutLine, v
     if (isLine(value)) yield value
     else skip(skippedKinds.notAMessage)
   }
-}
-
-function whenSaid({ timestamp }: Record<string, unknown>): Pick<Message, 'at'> {
-  const at = toInstant(timestamp)
-  return at === undefined ? {} : { at }
 }
 
 /**
@@ -158,7 +153,7 @@ function readPrompt(payload: Record<string, unknown>, skip: Skip): Said | null {
   const { typed, saidByHost } = readPromptParts(payload, skip)
   if (typed.length > 0) return { role: 'user', content: typed }
   if (saidByHost === '') return null
-  return { role: 'assistant', content: [{ type: 'tool_result', toolUseId: '', content: saidByHost }] }
+  return { role: 'assistant', content: [outputBlock(saidByHost)] }
 }
 
 function toContent(payload: Record<string, unknown>, skip: Skip): ContentBlock[] {

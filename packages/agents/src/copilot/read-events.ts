@@ -1,8 +1,8 @@
 import { basename, dirname } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
 import { asId, isRecord, toContentBlocks, toolName, toResultText } from '../reading/content-blocks.ts'
-import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
+import { outputBlock, saidAt } from '../reading/messages.ts'
 import { firstValue, readJsonLines } from '../reading/read-json-lines.ts'
 import { createTitling } from '../reading/session-title.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
@@ -52,13 +52,12 @@ async function* readMessages(
     if (isRecord(context) && typeof context.cwd === 'string') facts.project ??= context.cwd
     const content = toContent(await withWholePrompt(value, path, skip), skip)
     if (content.length === 0) continue
-    const at = toInstant(value.timestamp)
     if (isOfPerson(value)) noteFirst(content)
     yield {
       id: asId(value.id) ?? idOf([value.type, value.data]),
       role: isOfPerson(value) ? 'user' : 'assistant',
       content,
-      ...(at === undefined ? {} : { at }),
+      ...saidAt(value.timestamp),
     }
   }
 }
@@ -99,7 +98,7 @@ function toContent(event: Event, skip: Skip): ContentBlock[] {
   switch (type) {
     case 'user.message':
       if (!isOfHost(event)) return toContentBlocks(data.content, skip)
-      return [{ type: 'tool_result', toolUseId: '', content: toResultText(data.content) }]
+      return [outputBlock(toResultText(data.content))]
     case 'assistant.message':
       return toContentBlocks(data.content, skip)
     case 'tool.user_requested': {

@@ -2,8 +2,8 @@ import { basename, dirname } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, Message } from '@recall/core'
 import { toMessages } from '../neutral/to-message.ts'
 import { isRecord } from '../reading/content-blocks.ts'
-import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
+import { saidAt } from '../reading/messages.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'
 import { helpersFolder } from './list-helpers.ts'
@@ -58,13 +58,13 @@ const hiddenThoughts = '[REDACTED]'
 function withoutMarkup(message: Message): Message[] {
   const texts = message.content.map((block) => (block.type === 'text' ? block.text : ''))
   const [, time, zone] = texts.map((text) => sentAt.exec(text)).find((match) => match !== null) ?? []
-  const at = toInstant(time === undefined ? undefined : `${time} ${zone}`)
+  const at = saidAt(time === undefined ? undefined : `${time} ${zone}`)
   const content = message.content.flatMap((block): ContentBlock[] => {
     if (block.type !== 'text') return [block]
     const text = message.role === 'user' ? typed(block.text) : answered(block.text)
     return text.trim() === '' ? [] : [{ type: 'text', text }]
   })
-  return content.length === 0 ? [] : [{ ...message, content, ...(at === undefined ? {} : { at }) }]
+  return content.length === 0 ? [] : [{ ...message, content, ...at }]
 }
 
 function typed(text: string): string {

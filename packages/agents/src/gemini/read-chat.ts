@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
 import { asId, isRecord, toolName } from '../reading/content-blocks.ts'
 import { idOfCall, outputOf, partsOf, textOfParts, toToolBlocks } from '../reading/content-parts.ts'
-import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
+import { outputBlock, saidAt } from '../reading/messages.ts'
 import { withFilesApart } from '../reading/named-files.ts'
 import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
 import { firstValue, readJsonLines } from '../reading/read-json-lines.ts'
@@ -140,7 +140,7 @@ function createChatLog() {
       const isContinued = createContinuations()
       const told = [...last.values()].flatMap(({ messages, prompt }) =>
         isContinued(prompt)
-          ? messages.slice(0, 1).map((each) => ({ ...each, ...asOutput(prompt.told) }))
+          ? messages.slice(0, 1).map((each) => ({ ...each, ...saidByHost(prompt.told) }))
           : messages,
       )
       for (const message of told) {
@@ -167,7 +167,7 @@ function toMessages(message: ChatMessage, id: string): Message[] {
   // files.
   const text = textOf((isUser && message.displayContent) || message.content, isUser)
   const toolCalls = Array.isArray(message.toolCalls) ? message.toolCalls.filter(isRecord) : []
-  if (isUser && isSaidByHost(text)) return [{ id, ...asOutput(text), ...timeOf(message) }]
+  if (isUser && isSaidByHost(text)) return [{ id, ...saidByHost(text), ...saidAt(message.timestamp) }]
   const isSaid = isUser && text.trim() !== ''
   // The list of calls holds more than the parts of the content that requested them.
   const tools =
@@ -177,19 +177,14 @@ function toMessages(message: ChatMessage, id: string): Message[] {
     ...(isSaid ? [] : tools),
   ]
   if (content.length === 0) return []
-  const told: Message = { id, role: isSaid ? 'user' : 'assistant', content, ...timeOf(message) }
+  const told: Message = { id, role: isSaid ? 'user' : 'assistant', content, ...saidAt(message.timestamp) }
   return ranCommand(told, commandFrame) ?? withFilesApart(told, text)
 }
 
-const timeOf = ({ timestamp }: ChatMessage): Pick<Message, 'at'> => {
-  const at = toInstant(timestamp)
-  return at === undefined ? {} : { at }
-}
-
 /** What the host says in place of a person. */
-const asOutput = (text: string): Pick<Message, 'role' | 'content'> => ({
+const saidByHost = (text: string): Pick<Message, 'role' | 'content'> => ({
   role: 'assistant',
-  content: [{ type: 'tool_result', toolUseId: '', content: text }],
+  content: [outputBlock(text)],
 })
 
 function promptIn({ type, content, displayContent }: ChatMessage): Prompt {

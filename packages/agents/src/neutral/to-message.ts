@@ -1,6 +1,6 @@
 import type { ContentBlock, Message } from '@recall/core'
 import { isRecord, toContentBlocks, toResultText, toToolInput } from '../reading/content-blocks.ts'
-import { toInstant } from '../reading/instants.ts'
+import { saidAt } from '../reading/messages.ts'
 import type { Skip } from '../reading/skipped.ts'
 
 const roles = new Map<string, Message['role'] | 'tool'>([
@@ -33,12 +33,12 @@ export function toMessages(value: Record<string, unknown>, fallbackId: string, s
   const role = roles.get(String(value.role).toLowerCase())
   if (role === undefined) return []
   const id = typeof value.id === 'string' && value.id !== '' ? value.id : fallbackId
-  const at = toInstant(value.at ?? value.timestamp ?? value.created_at)
+  const at = saidAt(value.at ?? value.timestamp ?? value.created_at)
   const message = (messageId: string, messageRole: Message['role'], content: ContentBlock[]): Message => ({
     id: messageId,
     role: messageRole,
     content,
-    ...(at === undefined ? {} : { at }),
+    ...at,
   })
 
   if (role === 'tool') {

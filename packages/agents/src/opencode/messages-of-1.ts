@@ -1,7 +1,7 @@
 import type { ContentBlock, JsonValue, Message } from '@recall/core'
 import { compacted } from '../reading/compacted.ts'
 import { isRecord, toolName } from '../reading/content-blocks.ts'
-import { toInstant } from '../reading/instants.ts'
+import { outputBlock, saidAt } from '../reading/messages.ts'
 import { commandOf } from '../reading/ran-command.ts'
 import { type Skip, skippedKinds } from '../reading/skipped.ts'
 import type { Query, Row } from '../reading/sqlite-snapshot.ts'
@@ -31,11 +31,10 @@ function reader(query: Query, skip: Skip): (row: Row) => Message[] {
     if (parts.some(({ text, synthetic }) => synthetic === true && text === commandNotice)) notices.add(row.id)
     const blocks = parts.flatMap((part) => toBlocks(part, skip))
     if (blocks.length === 0) return []
-    const at = toInstant(row.time_created)
     const message: Message = {
       id: String(row.id),
       ...saidIn(data.role, data.summary === true ? [compacted] : blocks),
-      ...(at === undefined ? {} : { at }),
+      ...saidAt(row.time_created),
     }
     const ran = notices.has(data.parentID) ? ranIn(parts) : undefined
     return ran === undefined ? [message] : commandOf(message, ran.command, ran.output)
@@ -67,7 +66,7 @@ function toBlocks(part: Record<string, unknown>, skip: Skip): ContentBlock[] {
   if (part.type === 'text' && typeof part.text === 'string' && part.synthetic !== true) {
     if (part.text.trim() === '') return []
     // What a plugin shows the person is not part of what is said to the agent.
-    if (part.ignored === true) return [{ type: 'tool_result', toolUseId: '', content: part.text }]
+    if (part.ignored === true) return [outputBlock(part.text)]
     return [{ type: 'text', text: part.text }]
   }
   // A slash command that a helper works on. The text typed after it is only in the words for the helper.

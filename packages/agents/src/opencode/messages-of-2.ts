@@ -1,7 +1,7 @@
 import type { ContentBlock, Message } from '@recall/core'
 import { compacted } from '../reading/compacted.ts'
 import { isRecord, toContentBlocks, toolName, toResultText, toToolInput } from '../reading/content-blocks.ts'
-import { toInstant } from '../reading/instants.ts'
+import { saidAt } from '../reading/messages.ts'
 import { commandOf } from '../reading/ran-command.ts'
 import { type Skip, skippedKinds } from '../reading/skipped.ts'
 import type { Query, Row } from '../reading/sqlite-snapshot.ts'
@@ -26,12 +26,11 @@ export const messagesOf2 = (query: Query, sessionId: string, skip: Skip): Messag
 
 function readMessage(row: Row, skip: Skip): Message[] {
   const data = objectIn(row.data)
-  const at = toInstant(row.time_created)
   const message = (role: Message['role'], content: ContentBlock[]): Message => ({
     id: String(row.id),
     role,
     content,
-    ...(at === undefined ? {} : { at }),
+    ...saidAt(row.time_created),
   })
   switch (row.type) {
     case 'user':

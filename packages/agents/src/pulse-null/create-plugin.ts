@@ -12,8 +12,8 @@ import {
 } from '@recall/core'
 import { createFolder } from '@recall/core/process'
 import { isRecord, toContentBlocks } from '../reading/content-blocks.ts'
-import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
+import { saidAt } from '../reading/messages.ts'
 import { countInto } from '../reading/skipped.ts'
 
 /** What the host passes to its plugins. */
@@ -200,8 +200,7 @@ function toConversation(session: HostSession): Conversation {
     messages: messages.flatMap(({ id, role, content, timestamp }) => {
       const name = idOf([role, content])
       const blocks = toContentBlocks(content, skip)
-      const at = toInstant(timestamp)
-      const rest = { id: id ?? name, ...(at === undefined ? {} : { at }) }
+      const rest = { id: id ?? name, ...saidAt(timestamp) }
       // Tool results arrive in the user's turns, but nobody said them.
       const results = role === 'user' ? blocks.filter(({ type }) => type !== 'text') : []
       const said = role === 'user' ? blocks.filter(({ type }) => type === 'text') : blocks

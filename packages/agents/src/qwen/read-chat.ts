@@ -3,8 +3,8 @@ import type { ContentBlock, Conversation, ConversationFacts, Message } from '@re
 import { asId, isRecord } from '../reading/content-blocks.ts'
 import { partsOf, textOfParts, toToolBlocks } from '../reading/content-parts.ts'
 import { originFinder } from '../reading/forks.ts'
-import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
+import { outputBlock, saidAt } from '../reading/messages.ts'
 import { withFilesApart } from '../reading/named-files.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'
@@ -69,14 +69,13 @@ function takeOver({ cwd, subtype, systemPayload }: Record<string, unknown>, fact
 }
 
 function toMessages(record: ChatRecord, id: string): Message[] {
-  const at = toInstant(record.timestamp)
   const asMessage = (role: Message['role'], content: ContentBlock[]): Message[] =>
-    content.length === 0 ? [] : [{ id, role, content, ...(at === undefined ? {} : { at }) }]
+    content.length === 0 ? [] : [{ id, role, content, ...saidAt(record.timestamp) }]
   const parts = partsOf(isRecord(record.message) ? record.message.parts : undefined)
   switch (record.type) {
     case 'user': {
       const text = promptOf(record, parts)
-      if (isFromHost(record)) return asMessage('assistant', asOutput(text))
+      if (isFromHost(record)) return asMessage('assistant', text.trim() === '' ? [] : [outputBlock(text)])
       return asMessage('user', asText(text)).flatMap((told) => withFilesApart(told, text))
     }
     case 'assistant':
@@ -99,9 +98,6 @@ function promptOf({ systemPayload }: ChatRecord, parts: readonly unknown[]): str
 }
 
 const asText = (text: string): ContentBlock[] => (text.trim() === '' ? [] : [{ type: 'text', text }])
-
-const asOutput = (text: string): ContentBlock[] =>
-  text.trim() === '' ? [] : [{ type: 'tool_result', toolUseId: '', content: text }]
 
 /** The results of calls, as the person saw them if that is a text, otherwise as the model was given them. */
 function resultsOf({ toolCallResult }: ChatRecord, parts: readonly unknown[]): ContentBlock[] {

@@ -1,4 +1,5 @@
 import type { Message } from '@recall/core'
+import { outputBlock } from './messages.ts'
 
 /** The words that a host puts before, between and after a command that the person ran and its output. */
 export type CommandFrame = readonly [before: string, between: string, after: string]
@@ -22,6 +23,6 @@ export const commandOf = (message: Message, command: string, output: string): Me
     ...message,
     id: `${message.id}#output`,
     role: 'assistant',
-    content: [{ type: 'tool_result', toolUseId: '', content: output.trimEnd() }],
+    content: [outputBlock(output.trimEnd())],
   },
 ]
