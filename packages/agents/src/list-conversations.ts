@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import { type Conversation, MemoryError, MemoryErrorCode } from '@recall/core'
 import { chatgptConversation } from './chatgpt/to-conversation.ts'
 import { claudeAiConversation } from './claude-ai/to-conversation.ts'
-import { isRecord } from './reading/content-blocks.ts'
+import { isRecord, parseJson } from './json.ts'
 import type { ConversationForm } from './reading/conversation-form.ts'
 import type { ListedSession } from './reading/listed-session.ts'
 import { openFile, stateOfFile, toMemoryError } from './reading/open-file.ts'
 import { type JsonItem, readJsonItems } from './reading/read-json-items.ts'
-import { parseJson } from './reading/read-json-lines.ts'
 
 const forms: readonly ConversationForm[] = [claudeAiConversation, chatgptConversation]
 

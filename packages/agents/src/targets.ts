@@ -7,8 +7,8 @@ import { cursorTarget } from './cursor/target.ts'
 import { geminiTarget } from './gemini/target.ts'
 import { genericTarget } from './generic/target.ts'
 import type { Target } from './install/target.ts'
+import { isRecord } from './json.ts'
 import { opencodeTarget } from './opencode/target.ts'
-import { isRecord } from './reading/content-blocks.ts'
 import { windsurfTarget } from './windsurf/target.ts'
 
 /** The hosts that Recall can be wired into. */

@@ -1,5 +1,5 @@
 import type { ContentBlock } from '@recall/core'
-import { isRecord } from '../reading/content-blocks.ts'
+import { isRecord, nonEmptyText } from '../json.ts'
 import { type Skip, skippedKinds } from '../reading/skipped.ts'
 
 /** The content blocks of a message: text, a tool call or its result. Settings that the service inserts are left out. */
@@ -43,7 +43,7 @@ export function toBlocks(
 function thoughtsOf(thoughts: unknown): ContentBlock[] {
   if (!Array.isArray(thoughts)) return []
   return thoughts.filter(isRecord).flatMap(({ content, summary }): ContentBlock[] => {
-    const text = typeof content === 'string' && content !== '' ? content : summary
+    const text = nonEmptyText(content) ?? summary
     return typeof text === 'string' && text !== '' ? [{ type: 'thinking', text }] : []
   })
 }

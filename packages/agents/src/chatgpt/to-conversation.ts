@@ -1,5 +1,5 @@
 import type { ContentBlock, Conversation, ConversationFacts, Message } from '@recall/core'
-import { isRecord } from '../reading/content-blocks.ts'
+import { isRecord } from '../json.ts'
 import type { ConversationForm } from '../reading/conversation-form.ts'
 import { toInstant } from '../reading/instants.ts'
 import { saidAt } from '../reading/messages.ts'

@@ -1,5 +1,6 @@
 import type { ContentBlock, Conversation, ConversationFacts, Message } from '@recall/core'
-import { isRecord, toContentBlocks } from '../reading/content-blocks.ts'
+import { isRecord, nonEmptyText } from '../json.ts'
+import { toContentBlocks } from '../reading/content-blocks.ts'
 import type { ConversationForm } from '../reading/conversation-form.ts'
 import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
@@ -42,7 +43,7 @@ function* toMessages(
     }
     at = toInstant(item.created_at) ?? at
     const fallbackId = idOf([item.sender, item.text, item.content])
-    const id = typeof item.uuid === 'string' && item.uuid !== '' ? item.uuid : fallbackId
+    const id = nonEmptyText(item.uuid) ?? fallbackId
     const said = toContentBlocks(item.content, skip)
     const blocks = said.length > 0 ? said : toContentBlocks(item.text, skip)
     const files = filesOf(item)
@@ -72,7 +73,7 @@ function filesOf({ attachments, files }: Record<string, unknown>): ContentBlock[
   const others = recordsIn(files).filter((each) => !names.has(each.file_name))
   return [...attached, ...others].flatMap((file): ContentBlock[] => {
     const content = typeof file.extracted_content === 'string' ? file.extracted_content : ''
-    const name = typeof file.file_name === 'string' && file.file_name !== '' ? file.file_name : 'document'
+    const name = nonEmptyText(file.file_name) ?? 'document'
     if (content.trim() === '' && name === 'document') return []
     return [outputBlock(`[${name}]${content === '' ? '' : `\n${content}`}`)]
   })

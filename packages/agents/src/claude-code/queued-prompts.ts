@@ -1,4 +1,4 @@
-import { isRecord } from '../reading/content-blocks.ts'
+import { isRecord } from '../json.ts'
 import { separateMarkup } from './separate-markup.ts'
 import type { TranscriptLine } from './transcript-line.ts'
 

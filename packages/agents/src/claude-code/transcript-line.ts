@@ -1,4 +1,4 @@
-import { isRecord } from '../reading/content-blocks.ts'
+import { isRecord, nonEmptyText } from '../json.ts'
 
 /**
  * The members of a transcript line that the reader relies on. The host changes its format without notice, so every
@@ -32,12 +32,12 @@ export function toTranscriptLine(value: unknown): TranscriptLine | null {
   const message = isRecord(value.message) ? value.message : undefined
   return {
     type: value.type,
-    subtype: text(value.subtype),
-    uuid: text(value.uuid),
-    sessionId: text(value.sessionId),
-    agentId: text(value.agentId),
+    subtype: nonEmptyText(value.subtype),
+    uuid: nonEmptyText(value.uuid),
+    sessionId: nonEmptyText(value.sessionId),
+    agentId: nonEmptyText(value.agentId),
     timestamp: value.timestamp,
-    cwd: text(value.cwd),
+    cwd: nonEmptyText(value.cwd),
     isSidechain: value.isSidechain === true,
     isMeta: [value.isMeta, value.turnCompanion, value.isVisibleInTranscriptOnly].includes(true),
     otherOrigin: otherOriginOf(
@@ -45,7 +45,7 @@ export function toTranscriptLine(value: unknown): TranscriptLine | null {
     ),
     isCompactSummary: value.isCompactSummary === true,
     isHostAnswer: value.isApiErrorMessage === true || (message !== undefined && isFiller(message)),
-    message: message && { role: text(message.role), content: message.content },
+    message: message && { role: nonEmptyText(message.role), content: message.content },
     raw: value,
   }
 }
@@ -69,7 +69,7 @@ const others = new Set([
 ])
 
 function otherOriginOf(origin: unknown): string | undefined {
-  const kind = isRecord(origin) ? text(origin.kind) : undefined
+  const kind = isRecord(origin) ? nonEmptyText(origin.kind) : undefined
   return kind !== undefined && others.has(kind) ? kind : undefined
 }
 
@@ -79,8 +79,4 @@ export function isClaudeCodeLine(value: unknown): boolean {
   return ['sessionId', 'uuid', 'leafUuid', 'parentUuid', 'messageId'].some(
     (member) => typeof value[member] === 'string',
   )
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }

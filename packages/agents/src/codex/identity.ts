@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { Conversation } from '@recall/core'
-import { asId, isRecord } from '../reading/content-blocks.ts'
+import { isRecord, nonEmptyText } from '../json.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 
 export type Identity = Pick<Conversation, 'sessionId' | 'parent'>
@@ -29,13 +29,14 @@ function identityOf({
   thread_source,
   source,
 }: Record<string, unknown>): Identity | undefined {
-  const own = asId(id) ?? asId(session_id)
+  const own = nonEmptyText(id) ?? nonEmptyText(session_id)
   if (own === undefined) return undefined
   const helper = isRecord(source) ? source.subagent : undefined
   const spawn = isRecord(helper) ? helper.thread_spawn : undefined
-  const starter = asId(parent_thread_id) ?? (isRecord(spawn) ? asId(spawn.parent_thread_id) : undefined)
+  const starter =
+    nonEmptyText(parent_thread_id) ?? (isRecord(spawn) ? nonEmptyText(spawn.parent_thread_id) : undefined)
   if (helper === undefined && starter === undefined && thread_source !== 'subagent') return { sessionId: own }
-  const above = [asId(session_id), starter].filter((each) => each !== undefined && each !== own)
+  const above = [nonEmptyText(session_id), starter].filter((each) => each !== undefined && each !== own)
   const parent = [...new Set(above)].join('/') || 'unknown'
   return { sessionId: `${parent}/${own}`, parent }
 }

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { asId, isRecord } from '../reading/content-blocks.ts'
+import { isRecord, nonEmptyText } from '../json.ts'
 import { filesBelow } from '../reading/files-below.ts'
 import { firstValue } from '../reading/read-json-lines.ts'
 import { folderOfRollouts } from './folder-of-rollouts.ts'
@@ -20,6 +20,6 @@ export async function listCodexOrigins(path: string): Promise<string[]> {
 function originIn(value: unknown): string | undefined {
   const meta = isRecord(value) && value.type === 'session_meta' ? value.payload : undefined
   if (!isRecord(meta) || !isRecord(meta.history_base)) return undefined
-  const origin = asId(meta.history_base.thread_id)
+  const origin = nonEmptyText(meta.history_base.thread_id)
   return origin === meta.id ? undefined : origin
 }

@@ -1,5 +1,6 @@
 import type { ContentBlock } from '@recall/core'
-import { isRecord, toContentBlocks, toResultText } from '../reading/content-blocks.ts'
+import { isRecord } from '../json.ts'
+import { toContentBlocks, toResultText } from '../reading/content-blocks.ts'
 import type { Skip } from '../reading/skipped.ts'
 import { requestIn } from './request-in-text.ts'
 

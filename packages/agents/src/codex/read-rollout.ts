@@ -1,13 +1,7 @@
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
+import { isRecord, nonEmptyText } from '../json.ts'
 import { compacted } from '../reading/compacted.ts'
-import {
-  asId,
-  isRecord,
-  toContentBlocks,
-  toolName,
-  toResultText,
-  toToolInput,
-} from '../reading/content-blocks.ts'
+import { toContentBlocks, toolName, toResultText, toToolInput } from '../reading/content-blocks.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { outputBlock, saidAt } from '../reading/messages.ts'
 import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
@@ -111,7 +105,7 @@ function linesOfOthers(): (line: Record<string, unknown>, payload: Record<string
       begun = {
         isOfHost: isOfHost(payload),
         firstOwn: typeof start === 'number' ? start : 0,
-        hasParent: isRecord(history_base) || asId(parent_thread_id) !== undefined,
+        hasParent: isRecord(history_base) || nonEmptyText(parent_thread_id) !== undefined,
       }
       return begun.isOfHost
     }
@@ -135,9 +129,9 @@ function failedCall(lineType: unknown, event: Record<string, unknown>): string |
   if (lineType !== 'event_msg') return undefined
   const { type, call_id: id, exit_code: code, item } = event
   if (type === 'item_completed' && isRecord(item)) {
-    return item.status === 'failed' || item.status === 'declined' ? asId(item.id) : undefined
+    return item.status === 'failed' || item.status === 'declined' ? nonEmptyText(item.id) : undefined
   }
-  return type === 'exec_command_end' && typeof code === 'number' && code !== 0 ? asId(id) : undefined
+  return type === 'exec_command_end' && typeof code === 'number' && code !== 0 ? nonEmptyText(id) : undefined
 }
 
 type Said = Pick<Message, 'role' | 'content'>

@@ -1,5 +1,4 @@
-import { isRecord } from '../reading/content-blocks.ts'
-import { parseJson } from '../reading/read-json-lines.ts'
+import { isRecord, parseJson } from '../json.ts'
 
 /** Above this line an app describes what the person looks at and points to. */
 const aboveRequest = /^## My request(?: for Codex)?:[ \t\r]*$/m

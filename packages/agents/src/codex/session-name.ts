@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isMemoryError } from '@recall/core'
-import { isRecord } from '../reading/content-blocks.ts'
+import { isRecord } from '../json.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { folderOfRollouts } from './folder-of-rollouts.ts'
 

@@ -7,7 +7,7 @@ import { markedBlock } from '../install/marked-block.ts'
 import { protocolText } from '../install/protocol.ts'
 import type { Target } from '../install/target.ts'
 import { tomlTable } from '../install/toml-table.ts'
-import { isRecord } from '../reading/content-blocks.ts'
+import { isRecord } from '../json.ts'
 import { codexFolder } from './folder.ts'
 
 /** The host has no event for the end of a session: it is archived when the next one starts. */

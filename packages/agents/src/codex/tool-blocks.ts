@@ -1,6 +1,5 @@
 import type { ContentBlock, JsonValue } from '@recall/core'
-import { isRecord } from '../reading/content-blocks.ts'
-import { parseJson } from '../reading/read-json-lines.ts'
+import { isRecord, parseJson } from '../json.ts'
 
 /** A tool's call and result as other hosts log them; `failed` holds the calls whose command failed. */
 export function toToolBlock(block: ContentBlock, failed: ReadonlySet<string>): ContentBlock {

@@ -1,6 +1,7 @@
 import { basename, dirname } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
-import { asId, isRecord, toContentBlocks, toolName, toResultText } from '../reading/content-blocks.ts'
+import { isRecord, nonEmptyText } from '../json.ts'
+import { toContentBlocks, toolName, toResultText } from '../reading/content-blocks.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { outputBlock, saidAt } from '../reading/messages.ts'
 import { firstValue, readJsonLines } from '../reading/read-json-lines.ts'
@@ -30,7 +31,7 @@ export async function readCopilotEvents(path: string): Promise<Conversation> {
   const facts: ConversationFacts = { skipped: {} }
   const first = await firstValue(path)
   const sessionId =
-    (isCopilotEvent(first) ? asId(first.data.sessionId) : undefined) ??
+    (isCopilotEvent(first) ? nonEmptyText(first.data.sessionId) : undefined) ??
     (basename(path) === 'events.jsonl' ? basename(dirname(path)) : basename(path, '.jsonl'))
   return { sessionId, facts, messages: readMessages(path, facts, await sessionName(path)) }
 }
@@ -54,7 +55,7 @@ async function* readMessages(
     if (content.length === 0) continue
     if (isOfPerson(value)) noteFirst(content)
     yield {
-      id: asId(value.id) ?? idOf([value.type, value.data]),
+      id: nonEmptyText(value.id) ?? idOf([value.type, value.data]),
       role: isOfPerson(value) ? 'user' : 'assistant',
       content,
       ...saidAt(value.timestamp),

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isRecord } from '../reading/content-blocks.ts'
+import { isRecord } from '../json.ts'
 
 export interface SessionName {
   text: string

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, Message } from '@recall/core'
+import { isRecord } from '../json.ts'
 import { toMessages } from '../neutral/to-message.ts'
-import { isRecord } from '../reading/content-blocks.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { saidAt } from '../reading/messages.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../reading/content-blocks.ts'
+import { isRecord } from '../json.ts'
 import { toInstant } from '../reading/instants.ts'
 import { hasTables, type Query } from '../reading/sqlite-snapshot.ts'
 import { type ImportedMemory, joined, type MemoryExport, text, textList } from './imported-memory.ts'

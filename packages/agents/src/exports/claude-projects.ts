@@ -1,4 +1,4 @@
-import { isRecord } from '../reading/content-blocks.ts'
+import { isRecord } from '../json.ts'
 import { toInstant } from '../reading/instants.ts'
 import { countInto } from '../reading/skipped.ts'
 import { type ImportedMemory, type MemoryExport, text } from './imported-memory.ts'

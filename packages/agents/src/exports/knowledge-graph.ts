@@ -1,4 +1,4 @@
-import { isRecord } from '../reading/content-blocks.ts'
+import { isRecord } from '../json.ts'
 import { countInto } from '../reading/skipped.ts'
 import { type ImportedMemory, type MemoryExport, text, textList } from './imported-memory.ts'
 

@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
 import { isDeepYaml } from '@recall/core/text'
 import { type Document, parseDocument, visit } from 'yaml'
-import { isRecord } from '../reading/content-blocks.ts'
+import { isRecord } from '../json.ts'
 import { toInstant } from '../reading/instants.ts'
-import { hasNestedKeys } from '../reading/nested-keys.ts'
+import { hasNestedKeys } from '../yaml.ts'
 import { type ImportedMemory, type MemoryExport, text, textList } from './imported-memory.ts'
 
 const longestFrontMatter = 64 * 1024

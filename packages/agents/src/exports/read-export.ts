@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { open, readFile, stat } from 'node:fs/promises'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { parseJson } from '../json.ts'
 import { toMemoryError } from '../reading/open-file.ts'
-import { parseJson } from '../reading/read-json-lines.ts'
 import { withSnapshot } from '../reading/sqlite-snapshot.ts'
 import { isAgentmemoryDocument, readAgentmemory } from './agentmemory.ts'
 import {

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
-import { asId, isRecord, toolName } from '../reading/content-blocks.ts'
+import { isRecord, nonEmptyText } from '../json.ts'
+import { toolName } from '../reading/content-blocks.ts'
 import { idOfCall, outputOf, partsOf, textOfParts, toToolBlocks } from '../reading/content-parts.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { outputBlock, saidAt } from '../reading/messages.ts'
@@ -54,7 +55,7 @@ export async function readChatLines(path: string): Promise<Conversation> {
 
 function identityOf(path: string, header: unknown): Pick<Conversation, 'sessionId' | 'parent'> {
   const { sessionId: id, kind } = isRecord(header) ? header : {}
-  const sessionId = asId(id) ?? basename(path).replace(/\.jsonl?$/, '')
+  const sessionId = nonEmptyText(id) ?? basename(path).replace(/\.jsonl?$/, '')
   if (kind !== 'subagent') return { sessionId }
   const parent = basename(dirname(path))
   return { sessionId: `${parent}/${sessionId}`, parent }
@@ -132,7 +133,7 @@ function createChatLog() {
   return {
     isEmpty: (): boolean => [...last.values()].every(({ messages }) => messages.length === 0),
     add(message: ChatMessage): void {
-      const id = asId(message.id) ?? idOf([message.type, message.content])
+      const id = nonEmptyText(message.id) ?? idOf([message.type, message.content])
       last.set(id, { messages: toMessages(message, id), prompt: promptIn(message) })
     },
     *messages(): Generator<Message, void> {

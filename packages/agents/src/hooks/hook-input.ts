@@ -1,5 +1,4 @@
-import { isRecord } from '../reading/content-blocks.ts'
-import { parseJson } from '../reading/read-json-lines.ts'
+import { isRecord, parseJson } from '../json.ts'
 import { dialects, type Host } from './dialects.ts'
 
 /** What a host reports about an event, in a form common to all hosts. */

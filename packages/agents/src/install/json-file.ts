@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { findNodeAtLocation, getNodeValue, type JSONPath, type Node, type ParseError } from 'jsonc-parser'
-import { isRecord } from '../reading/content-blocks.ts'
+import { isRecord } from '../json.ts'
 import { isOwnCommand } from './command-line.ts'
 import { change, cut, treeOf } from './json-text.ts'
 import { anothers, CannotEdit, type FileEdit } from './target.ts'

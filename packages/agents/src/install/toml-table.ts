@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify } from 'smol-toml'
-import { isRecord } from '../reading/content-blocks.ts'
+import { isRecord } from '../json.ts'
 import { anothers, CannotEdit, type FileEdit } from './target.ts'
 import { isBlank, shapeOf, type TextShape, withEol } from './text-shape.ts'
 

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { isDeepYaml } from '@recall/core/text'
 import { type Document, isMap, isScalar, isSeq, parseDocument, type Scalar, type YAMLSeq } from 'yaml'
-import { hasNestedKeys } from '../reading/nested-keys.ts'
+import { hasNestedKeys } from '../yaml.ts'
 import { CannotEdit, type FileEdit } from './target.ts'
 import { isBlank, shapeOf } from './text-shape.ts'
 

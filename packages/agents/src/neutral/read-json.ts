@@ -5,7 +5,7 @@ import {
   redactJson,
   sessionSummaryKey,
 } from '@recall/core'
-import { isRecord } from '../reading/content-blocks.ts'
+import { isRecord } from '../json.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'

@@ -1,5 +1,6 @@
 import type { ContentBlock, Message } from '@recall/core'
-import { isRecord, toContentBlocks, toResultText, toToolInput } from '../reading/content-blocks.ts'
+import { isRecord, nonEmptyText } from '../json.ts'
+import { toContentBlocks, toResultText, toToolInput } from '../reading/content-blocks.ts'
 import { saidAt } from '../reading/messages.ts'
 import type { Skip } from '../reading/skipped.ts'
 
@@ -32,7 +33,7 @@ export function isNeutralMessage(value: unknown): value is Record<string, unknow
 export function toMessages(value: Record<string, unknown>, fallbackId: string, skip: Skip): Message[] {
   const role = roles.get(String(value.role).toLowerCase())
   if (role === undefined) return []
-  const id = typeof value.id === 'string' && value.id !== '' ? value.id : fallbackId
+  const id = nonEmptyText(value.id) ?? fallbackId
   const at = saidAt(value.at ?? value.timestamp ?? value.created_at)
   const message = (messageId: string, messageRole: Message['role'], content: ContentBlock[]): Message => ({
     id: messageId,

@@ -1,6 +1,7 @@
 import type { ContentBlock, JsonValue, Message } from '@recall/core'
+import { isRecord } from '../json.ts'
 import { compacted } from '../reading/compacted.ts'
-import { isRecord, toolName } from '../reading/content-blocks.ts'
+import { toolName } from '../reading/content-blocks.ts'
 import { outputBlock, saidAt } from '../reading/messages.ts'
 import { commandOf } from '../reading/ran-command.ts'
 import { type Skip, skippedKinds } from '../reading/skipped.ts'

@@ -1,6 +1,7 @@
 import type { ContentBlock, Message } from '@recall/core'
+import { isRecord } from '../json.ts'
 import { compacted } from '../reading/compacted.ts'
-import { isRecord, toContentBlocks, toolName, toResultText, toToolInput } from '../reading/content-blocks.ts'
+import { toContentBlocks, toolName, toResultText, toToolInput } from '../reading/content-blocks.ts'
 import { saidAt } from '../reading/messages.ts'
 import { commandOf } from '../reading/ran-command.ts'
 import { type Skip, skippedKinds } from '../reading/skipped.ts'

@@ -1,6 +1,6 @@
 import type { ContentBlock } from '@recall/core'
-import { isRecord, toContentBlocks } from '../reading/content-blocks.ts'
-import { parseJson } from '../reading/read-json-lines.ts'
+import { isRecord, parseJson } from '../json.ts'
+import { toContentBlocks } from '../reading/content-blocks.ts'
 import type { Skip } from '../reading/skipped.ts'
 
 /** The object in a column of JSON; an empty one when there is none. */

@@ -11,7 +11,8 @@ import {
   type Message,
 } from '@recall/core'
 import { createFolder } from '@recall/core/process'
-import { isRecord, toContentBlocks } from '../reading/content-blocks.ts'
+import { isRecord } from '../json.ts'
+import { toContentBlocks } from '../reading/content-blocks.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { saidAt } from '../reading/messages.ts'
 import { countInto } from '../reading/skipped.ts'

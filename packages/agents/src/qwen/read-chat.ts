@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, Message } from '@recall/core'
-import { asId, isRecord } from '../reading/content-blocks.ts'
+import { isRecord, nonEmptyText } from '../json.ts'
 import { partsOf, textOfParts, toToolBlocks } from '../reading/content-parts.ts'
 import { originFinder } from '../reading/forks.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
@@ -19,7 +19,7 @@ type ChatRecord = Record<string, unknown> & { type: string }
  * messages in the shape of Gemini's API.
  */
 export function isQwenLine(value: unknown): boolean {
-  if (!isRecord(value) || asId(value.uuid) === undefined) return false
+  if (!isRecord(value) || nonEmptyText(value.uuid) === undefined) return false
   return 'systemPayload' in value || (isRecord(value.message) && Array.isArray(value.message.parts))
 }
 
@@ -36,8 +36,8 @@ export async function readQwenChat(path: string): Promise<Conversation> {
 async function identify(path: string): Promise<Pick<Conversation, 'sessionId' | 'parent'>> {
   for await (const { value } of readJsonLines(path, () => {})) {
     const { sessionId, isSidechain, agentId } = isRecord(value) ? value : {}
-    const id = asId(sessionId)
-    const helper = isSidechain === true ? asId(agentId) : undefined
+    const id = nonEmptyText(sessionId)
+    const helper = isSidechain === true ? nonEmptyText(agentId) : undefined
     if (id !== undefined)
       return helper === undefined ? { sessionId: id } : { sessionId: `${id}/${helper}`, parent: id }
   }
@@ -55,7 +55,7 @@ async function* readMessages(path: string, facts: ConversationFacts): AsyncGener
       continue
     }
     takeOver(value, facts)
-    const id = asId(value.uuid) ?? idOf([value.type, value.message])
+    const id = nonEmptyText(value.uuid) ?? idOf([value.type, value.message])
     if (seen.has(id) || findOrigin(value) !== undefined) continue
     seen.add(id)
     yield* toMessages(value as ChatRecord, id)
@@ -93,7 +93,7 @@ const isFromHost = ({ subtype, externalInputKind }: ChatRecord): boolean =>
 
 /** What was typed, as the host shows it; the parts hold what the host and hooks made of it for the model. */
 function promptOf({ systemPayload }: ChatRecord, parts: readonly unknown[]): string {
-  const shown = isRecord(systemPayload) ? asId(systemPayload.displayText) : undefined
+  const shown = isRecord(systemPayload) ? nonEmptyText(systemPayload.displayText) : undefined
   return shown ?? textOfParts(parts)
 }
 

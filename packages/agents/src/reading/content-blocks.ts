@@ -1,5 +1,5 @@
 import type { ContentBlock, JsonValue } from '@recall/core'
-import { parseJson } from './read-json-lines.ts'
+import { asJson, isRecord, parseJson } from '../json.ts'
 import { type Skip, skippedKinds } from './skipped.ts'
 
 /**
@@ -90,28 +90,10 @@ export function toResultText(content: unknown): string {
 /** A tool's name; `tool` when the host gives none. */
 export const toolName = (name: unknown): string => (typeof name === 'string' ? name : 'tool')
 
-/** A value that may serve as an id. */
-export const asId = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined
-
 /** A tool's input: chat APIs send it as JSON in a string, and some tools take a plain text. */
 export function toToolInput(value: unknown): JsonValue {
   const parsed = typeof value === 'string' ? parseJson(value) : undefined
   return (parsed ?? value ?? null) as JsonValue
-}
-
-/** A value as JSON, or a note when it is nested too deeply for `JSON.stringify`. */
-export function asJson(value: unknown): string {
-  try {
-    return JSON.stringify(value)
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    return '"[nested too deeply]"'
-  }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function textBlock(text: string): ContentBlock[] {

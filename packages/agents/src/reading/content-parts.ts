@@ -1,5 +1,6 @@
 import type { ContentBlock, JsonValue } from '@recall/core'
-import { isRecord, toolName, toResultText } from './content-blocks.ts'
+import { isRecord } from '../json.ts'
+import { toolName, toResultText } from './content-blocks.ts'
 
 /** The parts of a message's content in the shape of Gemini's API: a text, a part, or a list of both. */
 export const partsOf = (content: unknown): unknown[] => (Array.isArray(content) ? content : [content])

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isRecord } from './content-blocks.ts'
+import { isRecord } from '../json.ts'
 import { readJsonLines } from './read-json-lines.ts'
 
 /** Ids of sessions; any other text could lead out of the folder. */

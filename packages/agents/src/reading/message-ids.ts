@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { derivedIdMark, type JsonValue, redactJson } from '@recall/core'
-import { asJson } from './content-blocks.ts'
+import { asJson } from '../json.ts'
 
 /**
  * Makes ids for messages that have none in their source: each is a hash of everything said up to it, so that only the

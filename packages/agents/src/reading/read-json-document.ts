@@ -1,5 +1,5 @@
+import { parseJson } from '../json.ts'
 import { openFile, toMemoryError } from './open-file.ts'
-import { parseJson } from './read-json-lines.ts'
 
 /** Largest JSON document: unlike JSON Lines, it is held in memory as a whole. */
 const mostBytes = 64 * 1024 * 1024

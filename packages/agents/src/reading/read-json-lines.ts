@@ -1,3 +1,4 @@
+import { parseJson } from '../json.ts'
 import { type ReadLinesOptions, readLines } from './read-lines.ts'
 import { type Skip, skippedKinds } from './skipped.ts'
 
@@ -33,13 +34,4 @@ export async function* readJsonLines(
 export async function firstValue(path: string): Promise<unknown> {
   for await (const { value } of readJsonLines(path, () => {})) return value
   return undefined
-}
-
-/** The value of a JSON text; `undefined` when it is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
