@@ -37,7 +37,7 @@ export async function listAiderSessions(
 
 async function scan(path: string): Promise<ReadonlyMap<string, ListedAiderSession> | null> {
   const sessions = new Map<string, ListedAiderSession>()
-  const headOf = trackHeads()
+  const headOf = createHeadTracker()
   let session: ListedAiderSession | undefined
   let hash = createHash('sha256')
   for await (const { text, start } of readLines(path, { part: { start: 0 } })) {
@@ -64,7 +64,7 @@ const startOf = (began: string): string => new Date(began).toISOString()
  * other line. In code, which a reply may have left open when it was cut off, such a line may also be quoted: there it
  * must come after an empty line, and not be from before the session.
  */
-function trackHeads(): (line: string | null) => string | null {
+function createHeadTracker(): (line: string | null) => string | null {
   let partOfCode = trackFence()
   let current = ''
   let isInCode = false

@@ -14,8 +14,8 @@ const emptyPrompt = '<blank>'
  * turn of its own, because the host writes them one by one. Code in a reply may hold any line.
  */
 export function* turnsOf(lines: readonly string[]): Generator<Turn, void> {
-  const markedOf = readMarks(lines)
-  const codeEnd = findCodeEnds(lines, (line) => markedOf(line)?.kind === 'prompt')
+  const markedOf = createMarkReader(lines)
+  const codeEnd = createCodeEndFinder(lines, (line) => markedOf(line)?.kind === 'prompt')
   let open: { kind: 'prompt' | 'reply'; lines: string[] } = { kind: 'reply', lines: [] }
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i] as string
@@ -46,7 +46,7 @@ function* toTurn(kind: Turn['kind'], lines: readonly string[]): Generator<Turn, 
  * Returns a function that tells what a marked line says. The host ends such lines with two blanks. If the first one has
  * them, a line without them is a heading or a quote in a reply; if not, an editor has removed them.
  */
-function readMarks(lines: readonly string[]): (line: string) => Turn | null {
+function createMarkReader(lines: readonly string[]): (line: string) => Turn | null {
   const mark = /^(####|>)(?: (.*))?$/
   const keepsBlanks = lines.find((line) => mark.test(line))?.endsWith('  ') ?? false
   return (line) => {
@@ -59,7 +59,7 @@ function readMarks(lines: readonly string[]): (line: string) => Turn | null {
  * Returns a function that gives the index of the last line of the code which a line opens; `null` when it opens none.
  * Call it for the lines in order.
  */
-function findCodeEnds(
+function createCodeEndFinder(
   lines: readonly string[],
   isPrompt: (line: string) => boolean,
 ): (from: number) => number | null {

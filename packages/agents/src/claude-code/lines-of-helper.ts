@@ -15,10 +15,10 @@ const copying = [
 const warmUp = /^(?:"Warmup"|\[\{"type":"text","text":"Warmup"\}\])$/
 
 /**
- * Tells which lines of a helper's transcript were neither asked of it by a person or an agent nor said by it. Call the
- * function for all lines, in order.
+ * Returns a function that tells which lines of a helper's transcript were neither asked of it by a person or an agent
+ * nor said by it. Call it for all lines, in order.
  */
-export function isNotItsOwn(agentId: string): (line: TranscriptLine) => boolean {
+export function createForeignLineFilter(agentId: string): (line: TranscriptLine) => boolean {
   if (ownHelper.test(agentId)) return () => true
   const copier = copying.find((kind) => kind.agentId.test(agentId))
   return copier ? untilRequest(copier) : ifWarmUp()

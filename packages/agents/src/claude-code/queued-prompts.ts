@@ -62,7 +62,7 @@ function takeOut(list: string[], text: string): string[] {
   return index === -1 ? [] : list.splice(index, 1)
 }
 
-/** The text of a `queued_command` attachment, or `null` for any other attachment. */
+/** What was queued, as a `queued_command` attachment holds it, unchecked; `null` for any other attachment. */
 export function queuedCommandContent(line: TranscriptLine): unknown {
   const attachment = line.raw.attachment
   return isRecord(attachment) && attachment.type === 'queued_command' ? attachment.prompt : null

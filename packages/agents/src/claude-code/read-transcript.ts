@@ -1,11 +1,11 @@
 import { basename } from 'node:path'
 import type { Conversation, ConversationFacts, Message } from '@recall/core'
-import { originFinder } from '../reading/forks.ts'
+import { createOriginFinder } from '../reading/forks.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import type { ReadLinesOptions } from '../reading/read-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
-import { isNotItsOwn } from './lines-of-helper.ts'
+import { createForeignLineFilter } from './lines-of-helper.ts'
 import { createQueuedPrompts } from './queued-prompts.ts'
 import { createTitle } from './title.ts'
 import { toMessages } from './to-messages.ts'
@@ -49,8 +49,8 @@ async function* readMessages(
   const queue = createQueuedPrompts()
   const title = createTitle(sessionId)
   const isHelper = parent !== undefined
-  const isLeftOut = isHelper ? isNotItsOwn(sessionId.slice(parent.length + 1)) : () => false
-  const findOrigin = originFinder(path)
+  const isLeftOut = isHelper ? createForeignLineFilter(sessionId.slice(parent.length + 1)) : () => false
+  const findOrigin = createOriginFinder(path)
   const seen = new Set<string>()
   const idOf = createMessageIds()
 

@@ -54,7 +54,7 @@ const isIdle = /^\s*\{"type":"idle_notification"/
 export function separateMarkup(text: string): SeparatedText {
   if (!text.includes('<')) return { said: text, outputs: [], messages: [] }
 
-  const findTag = tagFinder(text)
+  const findTag = createTagFinder(text)
   const parts: Parts = { kept: [], printed: [], messages: [], command: {} }
   const { kept, printed, messages, command } = parts
   let position = 0
@@ -119,10 +119,10 @@ interface Tag {
 }
 
 /**
- * Finds known, closed tags from a position on, skipping code spans. The last position of each closing tag and fence
- * is looked up once, so that thousands of opening tags take linear time.
+ * Returns a function that finds the next known, closed tag from a position on, skipping code spans. The last position
+ * of each closing tag and fence is looked up once, so that thousands of opening tags take linear time.
  */
-function tagFinder(text: string): (from: number) => Tag | null {
+function createTagFinder(text: string): (from: number) => Tag | null {
   const opening = /```|`+|<([a-z][a-z_-]*)(?:\s[^<>]*)?>/g
   const lastClosing = new Map<string, number>()
   const hasClosing = (closing: string, from: number): boolean => {

@@ -53,7 +53,7 @@ async function* readMessages(
   const skip = countInto(facts.skipped)
   const idOf = createMessageIds()
   const failed = new Set<string>()
-  const isLeftOut = linesOfOthers()
+  const isLeftOut = createCopiedLineFilter()
   const noteFirst = createTitling(facts, name)
   // Only the next line shows that a message was a summary.
   let last: Message[] = []
@@ -92,11 +92,14 @@ async function* linesIn(path: string, skip: Skip): AsyncGenerator<RolloutLine, v
 }
 
 /**
- * Tells which lines of a rollout are not its own: all if the host started the session for itself, otherwise those
- * copied from another session, which has a rollout of its own. Copied lines come before the ordinal that the first line
- * names, or are marked as inherited.
+ * Returns a function that tells which lines of a rollout are not its own: all if the host started the session for
+ * itself, otherwise those copied from another session, which has a rollout of its own. Copied lines come before the
+ * ordinal that the first line names, or are marked as inherited. Call it for all lines, in order.
  */
-function linesOfOthers(): (line: Record<string, unknown>, payload: Record<string, unknown>) => boolean {
+function createCopiedLineFilter(): (
+  line: Record<string, unknown>,
+  payload: Record<string, unknown>,
+) => boolean {
   let begun: { isOfHost: boolean; firstOwn: number; hasParent: boolean } | undefined
   return ({ type, ordinal, metadata }, payload) => {
     if (begun === undefined) {

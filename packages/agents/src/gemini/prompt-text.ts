@@ -32,10 +32,10 @@ export interface Prompt {
 }
 
 /**
- * Tells which prompts no person sent; call it for all prompts, in order. When a hook, or the host itself, lets the
- * agent continue, that is logged as another prompt, which shows what was typed last.
+ * Returns a function that tells which prompts no person sent; call it for all prompts, in order. When a hook, or the
+ * host itself, lets the agent continue, that is logged as another prompt, which shows what was typed last.
  */
-export function createContinuations(): (prompt: Prompt) => boolean {
+export function createContinuationFilter(): (prompt: Prompt) => boolean {
   let last = ''
   return ({ shown, told }) => {
     if (shown === '') return false

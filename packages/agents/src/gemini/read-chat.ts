@@ -10,7 +10,7 @@ import { withFilesApart } from '../reading/named-files.ts'
 import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
 import { firstValue, readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'
-import { createContinuations, isSaidByHost, type Prompt, typedIn } from './prompt-text.ts'
+import { createContinuationFilter, isSaidByHost, type Prompt, typedIn } from './prompt-text.ts'
 
 /** Whether a JSON line can only come from a chat of Gemini CLI: an answer, or the line that names the session. */
 export function isChatLine(value: unknown): boolean {
@@ -138,7 +138,7 @@ function createChatLog() {
     },
     *messages(): Generator<Message, void> {
       const answered = new Set<string>()
-      const isContinued = createContinuations()
+      const isContinued = createContinuationFilter()
       const told = [...last.values()].flatMap(({ messages, prompt }) =>
         isContinued(prompt)
           ? messages.slice(0, 1).map((each) => ({ ...each, ...saidByHost(prompt.told) }))

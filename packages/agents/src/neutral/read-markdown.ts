@@ -68,7 +68,7 @@ interface LabelledLine extends Line {
 }
 
 /** Returns a function that takes a text line by line and tells which lines begin with a speaker's label. */
-function trackLabels(): (line: string) => SpeakerLabel | null {
+function createLabelTracker(): (line: string) => SpeakerLabel | null {
   const partOfCode = trackFence()
   let isInCode = false
   return (line) => {
@@ -81,7 +81,7 @@ function trackLabels(): (line: string) => SpeakerLabel | null {
 }
 
 async function* labelledLines(path: string): AsyncGenerator<LabelledLine, void> {
-  const labelOf = trackLabels()
+  const labelOf = createLabelTracker()
   let beginsWithRule = false
   let isFrontMatter = false
   for await (const line of readLines(path)) {

@@ -14,11 +14,11 @@ const commandNotice = 'The following tool was executed by the user'
 /** The messages of a session of OpenCode 1, which are stored in parts. */
 export const messagesOf1 = (query: Query, sessionId: string, skip: Skip): Message[] =>
   query('SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id', sessionId).flatMap(
-    reader(query, skip),
+    createMessageReader(query, skip),
   )
 
 /** Reads a session's messages, one after the other. */
-function reader(query: Query, skip: Skip): (row: Row) => Message[] {
+function createMessageReader(query: Query, skip: Skip): (row: Row) => Message[] {
   const notices = new Set<unknown>()
   return (row) => {
     const data = objectIn(row.data)

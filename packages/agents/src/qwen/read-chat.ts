@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, Message } from '@recall/core'
 import { isRecord, nonEmptyText } from '../json.ts'
 import { partsOf, textOfParts, toToolBlocks } from '../reading/content-parts.ts'
-import { originFinder } from '../reading/forks.ts'
+import { createOriginFinder } from '../reading/forks.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { outputBlock, saidAt } from '../reading/messages.ts'
 import { withFilesApart } from '../reading/named-files.ts'
@@ -46,7 +46,7 @@ async function identify(path: string): Promise<Pick<Conversation, 'sessionId' | 
 
 async function* readMessages(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
-  const findOrigin = originFinder(path)
+  const findOrigin = createOriginFinder(path)
   const idOf = createMessageIds()
   const seen = new Set<string>()
   for await (const { value } of readJsonLines(path, skip)) {

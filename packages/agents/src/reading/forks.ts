@@ -10,7 +10,7 @@ const plainId = /^[\w-]+$/
  * Returns a function that names the transcript in the same folder from which a line was copied, as a forked session
  * copies everything said before; `undefined` for a line of its own, or if the other transcript is gone.
  */
-export function originFinder(path: string): (line: Record<string, unknown>) => string | undefined {
+export function createOriginFinder(path: string): (line: Record<string, unknown>) => string | undefined {
   const known = new Map<string, string | undefined>()
   return ({ forkedFrom }) => {
     const id = isRecord(forkedFrom) ? forkedFrom.sessionId : undefined
@@ -27,7 +27,7 @@ export function originFinder(path: string): (line: Record<string, unknown>) => s
  * The transcripts that a session was forked from, without their origins: what it copied from them is not read with it.
  */
 export async function listOrigins(path: string): Promise<string[]> {
-  const findOrigin = originFinder(path)
+  const findOrigin = createOriginFinder(path)
   const origins = new Set<string>()
   for await (const { value } of readJsonLines(path, () => {})) {
     if (!isRecord(value) || (value.type !== 'user' && value.type !== 'assistant')) continue
