@@ -254,7 +254,7 @@ describe('a settings file with comments and a comma behind the last of everythin
     expect(server.remove(before)).toBe(
       '{\n  // my servers\n  "mcp": {\n    "a": {} // why a\n  } // end\n}\n',
     )
-    const version = { at: ['version'], member: 1, keep: true }
+    const version = { at: ['version'], default: 1 }
     const hooks = jsonFile('x', [version, { at: ['hooks', 'Stop'], hook: { command: 'recall hook stop' } }])
     const noted = '{\n  // mine\n  "version": 1,\n  "hooks": {"Stop": [{"command": "recall hook stop"}]}\n}\n'
     expect(hooks.remove(noted)).toBe('{\n  // mine\n  "version": 1\n}\n')
@@ -320,12 +320,11 @@ it('knows a hook of ours by the command that its host gives to a shell, too', ()
 })
 
 it('brings what starts our server up to date, and leaves the rest of it', () => {
-  const member = { type: 'local', command: 'recall', args: ['mcp'] }
-  const server = jsonFile('x', [{ at: ['mcp', 'recall'], member, isOurs: () => true }])
-  const before = { mcp: { recall: { type: 'stdio', command: 'old', env: { A: '1' }, timeout: 5 } } }
-  expect(JSON.parse(server.add(JSON.stringify(before)))).toEqual({
-    mcp: { recall: { ...member, env: { A: '1' }, timeout: 5 } },
-  })
+  const server = { type: 'local', command: 'recall', args: ['mcp'] }
+  const edit = jsonFile('x', [{ at: ['mcp', 'recall'], server }])
+  const theirs = { env: { A: '1' }, timeout: 5 }
+  const before = { mcp: { recall: { type: 'stdio', command: '/old/recall', args: ['mcp'], ...theirs } } }
+  expect(JSON.parse(edit.add(JSON.stringify(before)))).toEqual({ mcp: { recall: { ...server, ...theirs } } })
 })
 
 it.each(['[mcp]\nrecall = { command = "recall" }\n', 'mcp.recall.command = "recall"\n'])(

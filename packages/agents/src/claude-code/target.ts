@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type HookEvent, hookSeconds, isOwnServer, mcpCommand } from '../install/command-line.ts'
+import { type HookEvent, hookSeconds, mcpCommand } from '../install/command-line.ts'
 import { hookPart } from '../install/hook-part.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { ownFile } from '../install/own-file.ts'
@@ -38,8 +38,7 @@ export const claudeCodeTarget: Target = {
       jsonFile(join(machine.env.CLAUDE_CONFIG_DIR || machine.home, '.claude.json'), [
         {
           at: ['mcpServers', 'recall'],
-          member: { type: 'stdio', ...mcpCommand(machine, wiring), env: {} },
-          isOurs: isOwnServer,
+          server: { type: 'stdio', ...mcpCommand(machine, wiring), env: {} },
         },
       ]),
     ]

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type HookEvent, hookCommand, hookSeconds, isOwnServer, mcpCommand } from '../install/command-line.ts'
+import { type HookEvent, hookCommand, hookSeconds, mcpCommand } from '../install/command-line.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { markedBlock } from '../install/marked-block.ts'
 import { ownFile } from '../install/own-file.ts'
@@ -38,8 +38,7 @@ export const copilotTarget: Target = {
       jsonFile(join(folder, 'mcp-config.json'), [
         {
           at: ['mcpServers', 'recall'],
-          member: { type: 'local', ...mcpCommand(machine, wiring), tools: ['*'] },
-          isOurs: isOwnServer,
+          server: { type: 'local', ...mcpCommand(machine, wiring), tools: ['*'] },
         },
       ]),
     ]

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type HookEvent, hookSeconds, isOwnServer, mcpCommand } from '../install/command-line.ts'
+import { type HookEvent, hookSeconds, mcpCommand } from '../install/command-line.ts'
 import { hookPart } from '../install/hook-part.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { ownFile } from '../install/own-file.ts'
@@ -25,13 +25,13 @@ export const cursorTarget: Target = {
         skillText(wiring, { injects: true, archives: true }),
       ),
       jsonFile(join(folder, 'hooks.json'), [
-        { at: ['version'], member: 1, keep: true },
+        { at: ['version'], default: 1 },
         ...events.map(([event, hook]) =>
           hookPart(wiring, ['hooks', event], hook, (command) => ({ command, timeout: hookSeconds(hook) })),
         ),
       ]),
       jsonFile(join(folder, 'mcp.json'), [
-        { at: ['mcpServers', 'recall'], member: mcpCommand(machine, wiring), isOurs: isOwnServer },
+        { at: ['mcpServers', 'recall'], server: mcpCommand(machine, wiring) },
       ]),
     ]
   },

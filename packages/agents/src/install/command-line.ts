@@ -68,6 +68,12 @@ export function isOwnServer(server: unknown): boolean {
   )
 }
 
+/** The members of a hook or a server that say what it starts; the others are the person's. */
+export const startOf = (member: unknown): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(member as object).filter(([name]) => ['type', 'command', 'args'].includes(name)),
+  )
+
 const isPlain = (word: string): boolean => /^[\w@%+=:,./-]+$/.test(word)
 
 const quoteForShell = (word: string): string =>

@@ -1,19 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
-import { findNodeAtLocation, getNodeValue, type JSONPath, type Node, type ParseError } from 'jsonc-parser'
+import { findNodeAtLocation, getNodeValue, type Node, type ParseError } from 'jsonc-parser'
 import { isRecord } from '../json.ts'
-import { isOwnCommand } from './command-line.ts'
-import { change, cut, treeOf } from './json-text.ts'
+import { isOwnServer, startOf } from './command-line.ts'
+import { addHook, removeHooks, withHook } from './hook-list.ts'
+import { change, cut, setMembers, treeOf } from './json-text.ts'
 import { anothers, CannotEdit, type FileEdit } from './target.ts'
 import { shapeOf } from './text-shape.ts'
 
 /** Something of ours in a settings file. */
 export type JsonPart =
+  /** A member that is entirely ours. */
+  | { at: readonly string[]; member: unknown }
+  /** A member that a host needs: an existing one stays as it is, and it stays when ours are removed. */
+  | { at: readonly string[]; default: unknown }
   /**
-   * A member. With `keep` an existing one stays as it is. With `isOurs` it is a server: one that is not ours stays, and
-   * the edit is refused unless ours exists next to it under another name; in ours, only what starts it is updated,
-   * because the rest, such as its environment, is the person's.
+   * An MCP server. One that is not ours stays, and the edit is refused unless ours exists next to it under another name;
+   * in ours, only what starts it is updated, because the rest, such as its environment, is the person's.
    */
-  | { at: readonly string[]; member: unknown; keep?: boolean; isOurs?: (present: unknown) => boolean }
+  | { at: readonly string[]; server: unknown }
   /** An item of a list of hooks. In ours, only what starts it is updated, as with a server. */
   | { at: readonly string[]; hook: unknown }
   /** A list of hooks that must not hold any of ours: those of an earlier installation are removed. */
@@ -72,102 +76,43 @@ const printed = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n
 
 /** The parts that stay when ours are removed, because they may have existed before. */
 const kept = (parts: readonly JsonPart[]): Wanted[] =>
-  parts.filter(isWanted).filter((part) => 'member' in part && part.keep)
+  parts.filter(isWanted).filter((part) => 'default' in part)
 
 function addPart(body: string, part: Wanted, eol: string): string {
-  const present = at(parsed(body), part.at)
-  if ('member' in part) {
-    if (isDeepStrictEqual(present, part.member) || (part.keep && present !== undefined)) return body
-    if (isOthers(part, present)) throw anothers(part.at.at(-1) ?? '')
-    if (!part.isOurs || !isRecord(present)) return change(body, [...part.at], part.member, eol)
-    return startAnew(body, [...part.at], present, part.member, eol)
-  }
-  if (present === undefined) return change(body, [...part.at], ['item' in part ? part.item : part.hook], eol)
-  const list = listIn(present, part.at)
-  if ('item' in part)
-    return list.includes(part.item) ? body : change(body, [...part.at, list.length], part.item, eol, true)
-  const place = ownPlace(list)
-  if (place === undefined) return change(body, [...part.at, list.length], part.hook, eol, true)
-  return startAnew(body, [...part.at, ...place], hookAt(list, place), commandOf(part.hook), eol)
+  const present = valueAt(parsed(body), part.at)
+  const path = [...part.at]
+  if ('member' in part)
+    return isDeepStrictEqual(present, part.member) ? body : change(body, path, part.member, eol)
+  if ('default' in part) return present === undefined ? change(body, path, part.default, eol) : body
+  if ('server' in part) return addServer(body, path, present, part.server, eol)
+  if (present === undefined) return change(body, path, ['item' in part ? part.item : part.hook], eol)
+  const list = listIn(present, path)
+  if ('hook' in part) return addHook(body, path, list, part.hook, eol)
+  return list.includes(part.item) ? body : change(body, [...path, list.length], part.item, eol, true)
 }
 
-/** Updates what starts something of ours, member by member. */
-function startAnew(body: string, path: JSONPath, present: object, wanted: unknown, eol: string): string {
-  return Object.entries(startOf(wanted)).reduce(
-    (edited, [name, value]) =>
-      isDeepStrictEqual((present as Record<string, unknown>)[name], value)
-        ? edited
-        : change(edited, [...path, name], value, eol),
-    body,
-  )
-}
-
-const startOf = (member: unknown): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(member as object).filter(([name]) => ['type', 'command', 'args'].includes(name)),
-  )
-
-type HookPlace = [entry: number] | [entry: number, 'hooks', inner: number]
-
-/** The place of our command in a list of hooks: an entry, or inside one, which may hold hooks of others too. */
-function ownPlace(list: readonly unknown[]): HookPlace | undefined {
-  for (const [entry, item] of list.entries()) {
-    const inner = innerHooks(item).findIndex(isOwnHook)
-    if (inner !== -1) return [entry, 'hooks', inner]
-    if (isOwnHook(item)) return [entry]
-  }
-  return undefined
-}
-
-const hookAt = (list: readonly unknown[], [entry, , inner]: HookPlace): object =>
-  (inner === undefined ? list[entry] : innerHooks(list[entry])[inner]) as object
-
-function withHook(list: readonly unknown[], hook: unknown): unknown[] {
-  const place = ownPlace(list)
-  if (place === undefined) return [...list, hook]
-  const [entry, , inner] = place
-  const own = { ...hookAt(list, place), ...startOf(commandOf(hook)) }
-  if (inner === undefined) return list.with(entry, own)
-  const around = list[entry] as object
-  return list.with(entry, { ...around, hooks: innerHooks(around).with(inner, own) })
+function addServer(body: string, path: string[], present: unknown, server: unknown, eol: string): string {
+  if (isDeepStrictEqual(present, server)) return body
+  if (present === undefined) return change(body, path, server, eol)
+  if (!isRecord(present) || !isOwnServer(present)) throw anothers(path.at(-1) ?? '')
+  return setMembers(body, path, present, startOf(server), eol)
 }
 
 const withItem = (list: readonly unknown[], item: string): readonly unknown[] =>
   list.includes(item) ? list : [...list, item]
 
-/** The command of a hook itself, which some hosts put in a list. */
-const commandOf = (hook: unknown): unknown => innerHooks(hook)[0] ?? hook
-
-const innerHooks = (item: unknown): unknown[] =>
-  isRecord(item) && Array.isArray(item.hooks) ? item.hooks : []
-
 function removePart(body: string, part: JsonPart): string {
-  const present = at(parsed(body), part.at)
+  const present = valueAt(parsed(body), part.at)
   if (present === undefined) return body
   if (!isWanted(part) && !Array.isArray(present)) return body
-  if ('member' in part) {
-    // The member may have existed before our installation.
-    if (part.keep || isOthers(part, present)) return body
-    return withoutEmpty(cut(body, [...part.at]), part.at.slice(0, -1))
-  }
+  // The member may have existed before our installation.
+  if ('default' in part || isOthersServer(part, present)) return body
+  if ('member' in part || 'server' in part) return withoutEmpty(cut(body, [...part.at]), part.at.slice(0, -1))
   const list = listIn(present, part.at)
   const text = 'item' in part ? part.item : 'noItem' in part ? part.noItem : undefined
   const edited =
-    text === undefined ? withoutHooks(body, part.at, list) : withoutItem(body, part.at, list, text)
+    text === undefined ? removeHooks(body, [...part.at], list) : withoutItem(body, part.at, list, text)
   return edited === body ? body : withoutEmpty(edited, part.at)
-}
-
-function withoutHooks(body: string, path: readonly string[], list: readonly unknown[]): string {
-  let edited = body
-  for (const [i, item] of [...list.entries()].reverse()) {
-    if (isOwnHook(item)) edited = cut(edited, [...path, i])
-    else {
-      for (const [j, hook] of [...innerHooks(item).entries()].reverse()) {
-        if (isOwnHook(hook)) edited = cut(edited, [...path, i, 'hooks', j])
-      }
-    }
-  }
-  return edited
 }
 
 function withoutItem(body: string, path: readonly string[], list: readonly unknown[], item: string): string {
@@ -175,17 +120,17 @@ function withoutItem(body: string, path: readonly string[], list: readonly unkno
   return i === -1 ? body : cut(body, [...path, i])
 }
 
-const isOthers = (part: JsonPart, present: unknown): boolean =>
-  'member' in part && present !== undefined && part.isOurs?.(present) === false
+const isOthersServer = (part: JsonPart, present: unknown): boolean =>
+  'server' in part && present !== undefined && !isOwnServer(present)
 
 /** Whether a person gave ours another name, because the usual one is taken. */
 function standsBeside(root: unknown, part: Wanted): boolean {
-  if (!isOthers(part, at(root, part.at)) || !('member' in part)) return false
-  const siblings = at(root, part.at.slice(0, -1))
-  return isRecord(siblings) && Object.values(siblings).some((each) => part.isOurs?.(each))
+  if (!isOthersServer(part, valueAt(root, part.at))) return false
+  const siblings = valueAt(root, part.at.slice(0, -1))
+  return isRecord(siblings) && Object.values(siblings).some(isOwnServer)
 }
 
-/** Whether nothing is left but our `keep` members, not even a comment. */
+/** Whether nothing is left but our `default` members, not even a comment. */
 function holdsOnlyOurs(body: string, parts: readonly JsonPart[]): boolean {
   const isEmpty = (): boolean =>
     /^\s*\{\s*\}\s*$/.test(body) || isDeepStrictEqual(parsed(body), objectWith(kept(parts)))
@@ -199,27 +144,24 @@ function withoutEmpty(body: string, path: readonly string[]): string {
   return isEmpty ? withoutEmpty(cut(body, [...path]), path.slice(0, -1)) : body
 }
 
-/** Whether an entry is ours: only if every command in it is, since it may hold hooks of other tools too. */
-function isOwnHook(item: unknown): boolean {
-  if (!isRecord(item)) return false
-  if (Array.isArray(item.hooks)) return item.hooks.length > 0 && item.hooks.every(isOwnHook)
-  return isOwnCommand(item.command ?? item.bash)
-}
-
 function withPart(root: unknown, part: Wanted): unknown {
   const [name, ...rest] = part.at
-  if (name === undefined) {
-    if ('hook' in part) return withHook(root === undefined ? [] : listIn(root, part.at), part.hook)
-    if ('item' in part) return withItem(root === undefined ? [] : listIn(root, part.at), part.item)
-    if (part.isOurs && isRecord(root)) return { ...root, ...startOf(part.member) }
-    return part.keep && root !== undefined ? root : part.member
-  }
+  if (name === undefined) return partOver(root, part)
   if (root !== undefined && !isRecord(root))
     throw new CannotEdit(`'${name}' has no place in a value that is not an object`)
   return { ...root, [name]: withPart(root?.[name], { ...part, at: rest }) }
 }
 
-function at(value: unknown, path: readonly string[]): unknown {
+/** What becomes of the value at the place of a part; `undefined` for no value. */
+function partOver(present: unknown, part: Wanted): unknown {
+  if ('member' in part) return part.member
+  if ('default' in part) return present === undefined ? part.default : present
+  if ('server' in part) return isRecord(present) ? { ...present, ...startOf(part.server) } : part.server
+  const list = present === undefined ? [] : listIn(present, part.at)
+  return 'hook' in part ? withHook(list, part.hook) : withItem(list, part.item)
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((inner, name, depth) => {
     if (inner === undefined) return undefined
     if (!isRecord(inner)) throw new CannotEdit(`'${path.slice(0, depth).join('.')}' is not an object`)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   applyEdits,
   createScanner,
@@ -42,6 +43,23 @@ export function change(
       throw new CannotEdit('it is indented too far: reformat it')
     }
   })
+}
+
+/** Sets those members of the object at a path that are different in it. */
+export function setMembers(
+  body: string,
+  path: JSONPath,
+  present: object,
+  wanted: Readonly<Record<string, unknown>>,
+  eol: string,
+): string {
+  return Object.entries(wanted).reduce(
+    (edited, [name, value]) =>
+      isDeepStrictEqual((present as Record<string, unknown>)[name], value)
+        ? edited
+        : change(edited, [...path, name], value, eol),
+    body,
+  )
 }
 
 const blockComment = /[ \t]*\/\*(?:[^*\r\n]|\*(?!\/))*\*\//.source

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { isOwnServer, mcpCommand } from '../install/command-line.ts'
+import { mcpCommand } from '../install/command-line.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { markedBlock } from '../install/marked-block.ts'
 import { ownFile } from '../install/own-file.ts'
@@ -32,8 +32,7 @@ export const opencodeTarget: Target = {
           : { at: ['instructions'], item: ownInstructions },
         {
           at: ['mcp', 'recall'],
-          member: { type: 'local', command: [command, ...args], enabled: true },
-          isOurs: isOwnServer,
+          server: { type: 'local', command: [command, ...args], enabled: true },
         },
       ]),
     ]

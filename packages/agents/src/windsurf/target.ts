@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { isOwnServer, mcpCommand } from '../install/command-line.ts'
+import { mcpCommand } from '../install/command-line.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { markedBlock } from '../install/marked-block.ts'
 import { protocolText } from '../install/protocol.ts'
@@ -19,7 +19,7 @@ export const windsurfTarget: Target = {
   isInstalled: (machine) => machine.exists(folderOf(machine)) || machine.exists(devinFolder(machine)),
   edits(machine, wiring) {
     const folders = [folderOf(machine), devinFolder(machine)].filter((folder) => machine.exists(folder))
-    const server = { at: ['mcpServers', 'recall'], member: mcpCommand(machine, wiring), isOurs: isOwnServer }
+    const server = { at: ['mcpServers', 'recall'], server: mcpCommand(machine, wiring) }
     return [
       markedBlock(
         join(folderOf(machine), 'memories', 'global_rules.md'),
