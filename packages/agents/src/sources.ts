@@ -11,7 +11,7 @@ import { listSessionTranscripts } from './list-session-transcripts.ts'
 import { opencodeDatabases } from './opencode/databases.ts'
 import { qwenChatFolder } from './qwen/chat-folder.ts'
 import { filesBelow, mayHoldSessions } from './reading/files-below.ts'
-import { isStream, toMemoryError } from './reading/open-file.ts'
+import { streamError, toMemoryError } from './reading/open-file.ts'
 import { containerOf, splitAddress } from './session-containers.ts'
 
 /** Files of hosts that are neither sessions nor memories. */
@@ -61,7 +61,7 @@ export async function listImportable(path: string): Promise<string[]> {
       }
       return found
     }
-    if (!stats.isFile()) throw isStream(path)
+    if (!stats.isFile()) throw streamError(path)
   } catch (error) {
     throw toMemoryError(path, error)
   }

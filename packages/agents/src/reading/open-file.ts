@@ -12,9 +12,9 @@ export async function openFile(path: string): Promise<FileHandle> {
     const stats = await stat(path)
     if (stats.isDirectory()) {
       await (await opendir(path)).close()
-      throw isFolder(path)
+      throw folderError(path)
     }
-    if (!stats.isFile()) throw isStream(path)
+    if (!stats.isFile()) throw streamError(path)
     return await open(path, 'r')
   } catch (error) {
     throw toMemoryError(path, error)
@@ -35,13 +35,13 @@ export async function stateOfFile(path: string): Promise<string> {
   }
 }
 
-const isFolder = (path: string, cause?: unknown): MemoryError =>
+const folderError = (path: string, cause?: unknown): MemoryError =>
   new MemoryError(`${path} is a folder, not a transcript`, MemoryErrorCode.INVALID_INPUT, {
     cause,
     details: { path },
   })
 
-export const isStream = (path: string): MemoryError =>
+export const streamError = (path: string): MemoryError =>
   new MemoryError(
     `${path} is a pipe or a device, which can be read only once: save what comes out of it to a file first`,
     MemoryErrorCode.INVALID_INPUT,
@@ -66,7 +66,7 @@ export function toMemoryError(path: string, error: unknown): unknown {
     case 'EPERM':
       return new MemoryError(`${path} may not be read`, MemoryErrorCode.FORBIDDEN, { cause: error, details })
     case 'EISDIR':
-      return isFolder(path, error)
+      return folderError(path, error)
     case 'EIO':
     case 'EMFILE':
     case 'ENFILE':
