@@ -42,7 +42,7 @@ export {
   type PluginContext,
   type PluginParts,
   type SetupPrompt,
-} from './pulse-null/create-plugin.ts'
+} from './pulse-null/memory-plugin.ts'
 export { type Line, type ReadLinesOptions, readLines } from './reading/read-lines.ts'
 export { splitAddress } from './session-containers.ts'
 export { listImportable, type SourceState, sessionSources, stateOfSource } from './sources.ts'
