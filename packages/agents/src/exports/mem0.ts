@@ -109,7 +109,8 @@ function ownersOf(item: Record<string, unknown>): string[] {
   return Object.entries(owners).flatMap(([kind, id]) => (text(id) ? [`${kind}:${text(id)}`] : []))
 }
 
-const block = /^---\n((?:[a-z_]+:.*\n)+)---\n([\s\S]*?)(?=^---\n(?:[a-z_]+:.*\n)+---\n|(?![\s\S]))/gm
+/** With this a memory begins: its fields between two rules. A rule in its text has no fields below it. */
+const heading = /^---\n((?:[a-z_]+:.*\n)+)---\n/m
 
 /** Reads the markdown file that the plugin exports; `null` when the text is not one. */
 export function readMem0Markdown(markdown: string): MemoryExport | null {
@@ -117,30 +118,35 @@ export function readMem0Markdown(markdown: string): MemoryExport | null {
   if (!/^---\nid: /.test(body.trimStart())) return null
   const skipped: Record<string, number> = {}
   const skip = countInto(skipped)
-  const records = [...body.matchAll(block)].flatMap(([, head = '', said = '']): ImportedMemory[] => {
-    const fields = new Map(
-      head
-        .trim()
-        .split('\n')
-        .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
-    )
-    const id = fields.get('id')
-    const at = toInstant(fields.get('created_at'))
-    const type = text(fields.get('type'))
-    if (!id || !fields.has('created_at') || said.trim() === '') {
-      skip('memory without text or id')
-      return []
-    }
-    return [
-      {
-        source,
-        id,
-        text: said.trim(),
-        tags: textList(fields.get('categories')),
-        ...(type ? { type } : {}),
-        ...(at ? { at } : {}),
-      },
-    ]
-  })
+  const records: ImportedMemory[] = []
+  const [, ...parts] = body.split(heading)
+  for (let i = 0; i + 1 < parts.length; i += 2) {
+    const memory = memoryWith(fieldsIn(parts[i] as string), (parts[i + 1] as string).trim())
+    if (memory === null) skip('memory without text or id')
+    else records.push(memory)
+  }
   return records.length === 0 ? null : { format: 'mem0', records, skipped }
+}
+
+const fieldsIn = (lines: string): Map<string, string> =>
+  new Map(
+    lines
+      .trim()
+      .split('\n')
+      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+  )
+
+function memoryWith(fields: ReadonlyMap<string, string>, said: string): ImportedMemory | null {
+  const id = fields.get('id')
+  if (!id || !fields.has('created_at') || said === '') return null
+  const at = toInstant(fields.get('created_at'))
+  const type = text(fields.get('type'))
+  return {
+    source,
+    id,
+    text: said,
+    tags: textList(fields.get('categories')),
+    ...(type ? { type } : {}),
+    ...(at ? { at } : {}),
+  }
 }
