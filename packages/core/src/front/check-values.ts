@@ -1,5 +1,5 @@
-import { MemoryError, MemoryErrorCode } from '../errors.ts'
-import type { ValueSchema, ValueSchemas } from '../schemas.ts'
+import { MemoryError, MemoryErrorCode, type MemoryErrorContext } from '../errors.ts'
+import type { SchemaIssue, ValueSchema, ValueSchemas } from '../schemas.ts'
 import type { MemoryScope } from '../scope.ts'
 import { invalidInput } from './parse-input.ts'
 
@@ -14,18 +14,41 @@ function schemaFor(schemas: ValueSchemas, scope: MemoryScope, key: string): Valu
   return longest === undefined ? undefined : ofScope[longest]
 }
 
-/** The result of the key's schema for a value; `undefined` when the key has no schema. */
+type Answer = ReturnType<ValueSchema['safeParse']>
+
+/**
+ * The result of the key's schema for a value; `undefined` when the key has no schema.
+ *
+ * @throws MemoryError INVALID_INPUT when the schema throws, or does not answer: the value would go unchecked
+ */
 function answerOf(schemas: ValueSchemas, scope: MemoryScope, key: string, value: unknown) {
+  const schema = schemaFor(schemas, scope, key)
+  if (!schema) return undefined
+  let answer: Partial<Answer> | null | undefined
   try {
-    return schemaFor(schemas, scope, key)?.safeParse(value)
+    answer = schema.safeParse(value)
   } catch (cause) {
-    throw new MemoryError(
-      `the schema of '${key}' throws instead of answering (it must not be asynchronous): ${(cause as Error).message}`,
-      MemoryErrorCode.INVALID_INPUT,
+    throw wrongSchema(
+      `the schema of '${key}' throws instead of answering (it must not be asynchronous): ${(cause as Error)?.message}`,
       { scope, key, cause },
     )
   }
+  if (isAnswer(answer)) return answer
+  throw wrongSchema(
+    `the schema of '${key}' answers neither { success: true, data } nor { success: false, error: { issues: [{ path, message }] } } (it must not be asynchronous)`,
+    { scope, key },
+  )
 }
+
+const isAnswer = (answer: Partial<Answer> | null | undefined): answer is Answer =>
+  answer?.success === true ||
+  (answer?.success === false && Array.isArray(answer.error?.issues) && answer.error.issues.every(isIssue))
+
+const isIssue = (issue: Partial<SchemaIssue> | null): boolean =>
+  Array.isArray(issue?.path) && typeof issue.message === 'string'
+
+const wrongSchema = (message: string, context: MemoryErrorContext): MemoryError =>
+  new MemoryError(message, MemoryErrorCode.INVALID_INPUT, context)
 
 /** @throws MemoryError INVALID_INPUT when the value about to be written does not match the key's schema */
 export function checkWritten(

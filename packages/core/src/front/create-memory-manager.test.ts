@@ -201,6 +201,30 @@ describe('createMemoryManager', () => {
     })
   })
 
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['a promise', Promise.resolve({ success: true, data: 1 })],
+    ['a text', 'right'],
+    ['a failure without its issues', { success: false }],
+    ['a failure with one issue in place of a list', { success: false, error: { issues: 'wrong' } }],
+    ['an issue without its path', { success: false, error: { issues: [{ message: 'wrong' }] } }],
+    ['neither success nor failure', { success: 'maybe', data: 1 }],
+  ])('neither keeps nor gives a value whose schema answers %s', async (_, answer) => {
+    const stores = createInMemoryStore()
+    await createMemoryManager({ stores }).write('long-term', 'key', 1)
+    const schemas = { 'long-term': { '*': { safeParse: () => answer as never } } }
+    const memory = createMemoryManager({ stores, schemas })
+    for (const call of [memory.write('long-term', 'new', 1), memory.read('long-term', 'key')])
+      await expect(call).rejects.toMatchObject({
+        code: MemoryErrorCode.INVALID_INPUT,
+        message: expect.stringMatching(
+          /^the schema of '(new|key)' answers neither .* must not be asynchronous/,
+        ),
+      })
+    expect(await createMemoryManager({ stores }).read('long-term', 'new')).toBeNull()
+  })
+
   it('keeps nothing that a schema makes of a value and then does not take', async () => {
     const length = z.pipe(
       z.string(),
