@@ -5,7 +5,7 @@ import type { ValueSchema } from '../schemas.ts'
 import { type MemoryScope, memoryScopes } from '../scope.ts'
 import { longestTtl } from '../stores/expiry.ts'
 import { hasControlCharacter } from '../text/control-characters.ts'
-import { parseInput } from './parse-input.ts'
+import { invalidInput, parseInput } from './parse-input.ts'
 
 /** Longest key, in UTF-16 units. */
 export const maxKeyLength = 1024
@@ -95,6 +95,8 @@ export const valueSchemasSchema = z.partialRecord(
 export const aFunction = z.optional(z.custom((given) => typeof given === 'function', 'must be a function'))
 export const withMethod = (name: string, message: string) =>
   z.custom((given) => typeof (given as Record<string, unknown> | null)?.[name] === 'function', message)
+const memoryMessage = 'must be a memory, such as that of createMemoryManager'
+export const memorySchema = withMethod('read', memoryMessage)
 export const atLeastOne = z.int().check(z.positive('must be above 0'))
 
 /** What can be checked before the first call. With a `maxBatch` of 0, for example, embedding would never end. */
@@ -220,6 +222,13 @@ export function parseKey(key: string): string {
 /** `parseInput` with `scopeSchema`, with the same shortcut. */
 export const parseScope = (scope: MemoryScope): MemoryScope =>
   memoryScopes.includes(scope) ? scope : parseInput(scopeSchema, scope, 'scope')
+
+/** @throws MemoryError INVALID_INPUT for what is no memory, such as a promise of one */
+export function checkMemory(memory: unknown): void {
+  // Not by `parseInput`, because a memory may be an instance of a class.
+  if (memorySchema.safeParse(memory).success) return
+  throw invalidInput('memory', [{ path: [], message: memoryMessage }])
+}
 
 /** @throws MemoryError INVALID_INPUT for an address that no call of a memory takes */
 export function checkAddress({ namespace, scope, key }: Address): void {

@@ -92,3 +92,20 @@ it('drops what a listener throws, also when it is asynchronous', async () => {
   process.off('unhandledRejection', unhandled)
   expect(unhandled).not.toHaveBeenCalled()
 })
+
+it.each([
+  ['memory: must be a memory', { memory: undefined }],
+  ['memory: must be a memory', { memory: Promise.resolve() }],
+  ['onEvent: must be a function', { onEvent: undefined }],
+  ['onEvent: must be a function', { onEvent: { onEvent() {} } }],
+  ['clock: must be a function', { clock: 5 }],
+])('says that %s, because nothing would ever be told: %o', (message, wrong) => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  const given = { memory, onEvent: () => {}, clock: Date.now, ...wrong }
+  expect(() => observeMemory(given.memory as never, given.onEvent as never, given.clock as never)).toThrow(
+    expect.objectContaining({
+      code: 'MEMORY_INVALID_INPUT',
+      message: expect.stringContaining(message),
+    }),
+  )
+})

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts'
 import { isMemoryError, type MemoryErrorCode } from '../errors.ts'
+import { invalidInput } from '../front/parse-input.ts'
 import type { MemoryManager, ValueTypes } from '../memory-manager.ts'
 import { tell } from '../tell.ts'
 import { countOf, type Operation, wrapOperations } from './operations.ts'
@@ -18,12 +19,16 @@ export interface MemoryEvent extends Omit<Operation, 'arguments'> {
 /**
  * Wraps a memory so that `onEvent` is called when a call ends. Errors of the listener are ignored: they must not change
  * what the memory answers.
+ *
+ * @throws MemoryError INVALID_INPUT for what is no memory, listener or clock
  */
 export function observeMemory<Schemas extends ValueTypes>(
   memory: MemoryManager<Schemas>,
   onEvent: (event: MemoryEvent) => void,
   clock: Clock = systemClock,
 ): MemoryManager<Schemas> {
+  for (const [name, given] of Object.entries({ onEvent, clock }))
+    if (typeof given !== 'function') throw invalidInput(name, [{ path: [], message: 'must be a function' }])
   return wrapOperations(memory, async ({ arguments: _, ...operation }, run) => {
     const startedAt = clock()
     try {

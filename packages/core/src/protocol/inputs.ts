@@ -6,6 +6,7 @@ import {
   keySchema,
   maxKeyLength,
   maxSearchLimit,
+  memorySchema,
   nameChecks,
   redactPolicySchema,
   tagSchema,
@@ -95,7 +96,7 @@ export const patternMatcherOptionsSchema = z.strictObject({
 
 /** Options of `createMemoryFallback`. */
 export const fallbackOptionsSchema = z.strictObject({
-  memory: withMethod('read', 'must be a memory, such as that of createMemoryManager'),
+  memory: memorySchema,
   queue: z.optional(withMethod('append', 'must be a queue, such as that of createInMemoryQueue')),
   onDegraded: z.custom(
     (given) => typeof given === 'function',

@@ -1,3 +1,4 @@
+import { checkMemory } from '../front/inputs.ts'
 import type { MemoryManager, ValueTypes } from '../memory-manager.ts'
 import { withoutKnownSecrets } from '../redaction/redact.ts'
 import type { MemoryScope } from '../scope.ts'
@@ -33,11 +34,16 @@ export interface Operation {
   arguments: readonly unknown[]
 }
 
-/** Runs every operation of a memory through `around`, which must call `run` and return its answer. */
+/**
+ * Runs every operation of a memory through `around`, which must call `run` and return its answer.
+ *
+ * @throws MemoryError INVALID_INPUT for what is no memory
+ */
 export function wrapOperations<Schemas extends ValueTypes>(
   memory: MemoryManager<Schemas>,
   around: (operation: Operation, run: () => Promise<unknown>) => Promise<unknown>,
 ): MemoryManager<Schemas> {
+  checkMemory(memory)
   const wrapped = operationNames.map((name) => [
     name,
     (...given: unknown[]) => around(describe(memory, name, given), () => callOf(memory, name)(...given)),

@@ -240,6 +240,15 @@ describe('createCleanupScheduler', () => {
     expect(setUp({ jiter: 1 } as never).open).toThrow('Unrecognized key: "jiter"')
   })
 
+  it.each([undefined, null, {}, Promise.resolve()])('refuses %o for a memory', (memory) => {
+    expect(() => createCleanupScheduler(memory as never)).toThrow(
+      expect.objectContaining({
+        code: 'MEMORY_INVALID_INPUT',
+        message: expect.stringMatching(/^memory: must be a memory/),
+      }),
+    )
+  })
+
   it('tells of a failure and goes on', async () => {
     const { open, pass, turns } = setUp()
     const { memory, scheduler } = open()

@@ -1,5 +1,6 @@
 import { longestTimerMs } from '../clock.ts'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
+import { checkMemory } from '../front/inputs.ts'
 import { parseInput } from '../front/parse-input.ts'
 import { evictedScope, evictionThreshold } from '../front/quotas.ts'
 import type { CleanupOptions, CleanupResult, MemoryManager } from '../memory-manager.ts'
@@ -57,12 +58,14 @@ export interface CleanupScheduler extends AsyncDisposable {
  * processes on one memory only one takes each turn: the one that writes the turn's entry, `scheduler:<task>` in
  * short-term memory, which expires before the next turn.
  *
- * @throws MemoryError INVALID_INPUT for an interval or a jitter that is out of range, and for an unknown option or task
+ * @throws MemoryError INVALID_INPUT for what is no memory, for an interval or a jitter that is out of range, and for an
+ * unknown option or task
  */
 export function createCleanupScheduler(
   memory: MemoryManager,
   options: SchedulerOptions = {},
 ): CleanupScheduler {
+  checkMemory(memory)
   parseInput(schedulerOptionsSchema, options, 'options')
   const { jitter = 0.1, random = Math.random, timers = platformTimers, onTurn } = options
   for (const [task, interval] of Object.entries(options.intervals ?? {})) {
