@@ -332,6 +332,25 @@ describe('hostile input', () => {
     await expect(echoes.beginWorkflow(`${name}/`)).rejects.toMatchObject(refused)
   })
 
+  it('says which names it takes, and takes them', async () => {
+    const { echoes } = await open()
+    const name = `${'Ab0'.padEnd(60, 'z')}._-9`
+    await echoes.appendFinding(name, name, entryOf())
+    await expect(echoes.read(`${name}x`)).rejects.toThrow('up to 64 letters A to Z and a to z, digits')
+    const workflow = '_'.padEnd(100, 'Z')
+    await echoes.beginWorkflow(workflow)
+    expect(echoes.activeWorkflows()).toEqual([workflow])
+    await expect(echoes.beginWorkflow(`${workflow}x`)).rejects.toThrow('up to 100 letters A to Z and a to z')
+  })
+
+  it.each([undefined, null, 5, ['review']])('refuses %j for the name of a workflow', async (name) => {
+    const { echoes } = await open()
+    const refused = { code: 'MEMORY_INVALID_INPUT' }
+    await expect(echoes.beginWorkflow(name as never)).rejects.toMatchObject(refused)
+    await expect(echoes.endWorkflow(name as never)).rejects.toMatchObject(refused)
+    expect(echoes.activeWorkflows()).toEqual([])
+  })
+
   it('does not follow a role out of its folder', async () => {
     const { root, echoes } = await open()
     const elsewhere = await newRoot()

@@ -53,7 +53,7 @@ export const findingsPath = (role: string, agent: string): string => `${role}/${
 export function checkName(name: string, what: 'role' | 'agent'): void {
   if (typeof name === 'string' && /^[A-Za-z0-9](?:[\w-]|\.(?!\.)){0,63}$/.test(name)) return
   throw new MemoryError(
-    `'${name}' is not a valid ${what} name: a name is made of the letters a to z, digits, dots, dashes and underscores`,
+    `'${name}' is not a valid ${what} name: a name has up to 64 letters A to Z and a to z, digits, dots, dashes and underscores, begins with a letter or a digit, and has no two dots in a row`,
     MemoryErrorCode.INVALID_INPUT,
   )
 }

@@ -49,9 +49,10 @@ function parseOwner(text: string): z.output<typeof workflowSchema> | undefined {
 }
 
 function pathOf(root: string, workflow: string): string {
-  if (!/^\w[\w.-]{0,99}$/.test(workflow)) {
+  // A name that is absent would be read as 'undefined'.
+  if (typeof workflow !== 'string' || !/^\w[\w.-]{0,99}$/.test(workflow)) {
     throw new MemoryError(
-      `'${workflow}' is not a valid workflow name: a name is made of the letters a to z, digits, dots, dashes and underscores`,
+      `'${workflow}' is not a valid workflow name: a name has up to 100 letters A to Z and a to z, digits, dots, dashes and underscores, and begins with no dot and no dash`,
       MemoryErrorCode.INVALID_INPUT,
     )
   }
