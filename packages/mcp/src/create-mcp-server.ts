@@ -1,4 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/server'
+import { checkMcpOptions } from './check-options.ts'
 import { hubInstructions, instructions } from './instructions.ts'
 import type { McpOptions } from './options.ts'
 import { addHubTools } from './tools/hub-tools.ts'
@@ -10,8 +11,11 @@ import { addSessionContext } from './tools/session-context.ts'
 
 /**
  * Creates an MCP server over a memory. It is cheap: every HTTP request gets its own server, all over the same memory.
+ *
+ * @throws MemoryError INVALID_INPUT when an option is missing, wrong or unknown
  */
 export function createMcpServer(options: McpOptions): McpServer {
+  checkMcpOptions(options)
   const { hub, version = '0.0.0' } = options
   const server = new McpServer(
     { name: 'recall', title: 'Recall', version },

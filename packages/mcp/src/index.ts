@@ -1,3 +1,3 @@
 export { createMcpServer } from './create-mcp-server.ts'
-export { createMcpFetch, type McpHandlerOptions } from './mcp-handler.ts'
-export type { McpOptions, SharedMemories } from './options.ts'
+export { createMcpFetch } from './mcp-handler.ts'
+export type { McpHandlerOptions, McpOptions, SharedMemories } from './options.ts'

@@ -40,3 +40,21 @@ export interface McpOptions {
   notSearched?(scope: MemoryScope): readonly string[] | Promise<readonly string[]>
   version?: string
 }
+
+export interface McpHandlerOptions {
+  /**
+   * Chooses the memory that a request sees. Called for each request, after the caller has been authenticated.
+   *
+   * @param principal the principal that was passed to `fetch`
+   */
+  optionsFor(principal: unknown): McpOptions | Promise<McpOptions>
+  /** Accepted host names of requests. Default: those of this machine. */
+  allowedHosts?: readonly string[]
+  /** Accepted host names of the pages that send requests; a request without an `Origin` does not come from a page. */
+  allowedOrigins?: readonly string[]
+  /**
+   * Called with what went wrong while a request was answered, such as an error of `optionsFor`, and with why a request
+   * was not taken: log it. The caller gets no details. Its errors are ignored.
+   */
+  onError?: (error: Error) => void
+}

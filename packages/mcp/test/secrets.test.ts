@@ -8,7 +8,7 @@ it('no secret travels to a hub, wherever it stands', async () => {
   const options = await sampleOptions()
   const asked: string[] = []
   const hub = {
-    ...(options.hub as NonNullable<typeof options.hub>),
+    ...options.hub,
     async search(question: string) {
       asked.push(question)
       return []
@@ -24,9 +24,9 @@ it('no secret travels to a hub, wherever it stands', async () => {
     source_url: `https://example.com/run?log=${secret}`,
   })
   expect(saved).toContain('a secret was replaced before anything was sent: github')
-  expect(options.saved).toHaveLength(1)
+  expect(options.hub.saved).toHaveLength(1)
   expect(asked).toHaveLength(1)
-  expect(JSON.stringify([asked, options.saved])).not.toContain(secret)
+  expect(JSON.stringify([asked, options.hub.saved])).not.toContain(secret)
 })
 
 it('tells an agent no secret that somebody typed into a file, also where a text is cut', async () => {
@@ -82,7 +82,7 @@ it('tells an agent no secret that a hub took for none, also where a text is cut'
   const content = `${'The pool waits. '.repeat(61)}${secret} is its token.`
   const options = await sampleOptions()
   const hub = {
-    ...(options.hub as NonNullable<typeof options.hub>),
+    ...options.hub,
     search: async () => [{ short_id: 'RCL-1', content, author: { name: 'mallory' }, similarity: 0.9 }],
   }
   const server = createMcpFetch({ optionsFor: () => ({ ...options, hub }) })
@@ -104,6 +104,6 @@ it('shares no secret with a hub, and says that there was one', async () => {
   const answer = await server.fetch(modern('tools/call', { name: 'hub_save', arguments: lesson }, 'hub_save'))
   const text = await answer.text()
   expect(text).toContain('a secret was replaced before anything was sent')
-  expect(options.saved).toMatchObject([{ tags: lesson.tags, source_url: lesson.source_url }])
-  expect(JSON.stringify(options.saved) + text).not.toContain(token)
+  expect(options.hub.saved).toMatchObject([{ tags: lesson.tags, source_url: lesson.source_url }])
+  expect(JSON.stringify(options.hub.saved) + text).not.toContain(token)
 })

@@ -6,16 +6,12 @@ const options = await sampleOptions()
 const { hub } = options
 await serveMcp({
   ...options,
-  ...(hub
-    ? {
-        hub: {
-          ...hub,
-          // Answers only once the input has ended.
-          search: async (question, asked) => {
-            if (question === 'slow' && !process.stdin.readableEnded) await once(process.stdin, 'end')
-            return hub.search(question, asked)
-          },
-        },
-      }
-    : {}),
+  hub: {
+    ...hub,
+    // Answers only once the input has ended.
+    search: async (question, asked) => {
+      if (question === 'slow' && !process.stdin.readableEnded) await once(process.stdin, 'end')
+      return hub.search(question, asked)
+    },
+  },
 })

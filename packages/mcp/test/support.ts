@@ -6,7 +6,7 @@ import {
   sessionSummaryKey,
   sessionSummaryType,
 } from '@recall/core'
-import type { McpOptions } from '../src/index.ts'
+import type { McpOptions, SharedMemories } from '../src/index.ts'
 
 /** The script of a server over stdio that holds the sample. */
 export const stdioChild = fileURLToPath(new URL('stdio-child.ts', import.meta.url))
@@ -25,20 +25,18 @@ export const writeSession = (
   )
 
 /** A memory with something in it, and a hub that knows one thing. */
-export async function sampleOptions(): Promise<McpOptions & { cited: string[]; saved: unknown[] }> {
+export async function sampleOptions(): Promise<McpOptions & { hub: SharedMemories & { saved: unknown[] } }> {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
   await memory.write('long-term', 'fact:pool', 'The orders pool has ten connections.', { tags: ['db'] })
   await memory.write('episodic', 'conversation:s1', {
     body: `## Summary\n\nThe pool leaked.\n${'x'.repeat(20_000)}`,
   })
   await writeSession(memory, 'Mended the pool.')
-  const cited: string[] = []
   const saved: unknown[] = []
   return {
     memory,
-    cited,
-    saved,
     hub: {
+      saved,
       search: async () => [
         {
           short_id: 'RCL-1',
@@ -52,7 +50,7 @@ export async function sampleOptions(): Promise<McpOptions & { cited: string[]; s
         const similar = [{ short_id: 'RCL-1', relation: 'similar', similarity: 0.8 }]
         return { short_id: 'RCL-2', status: 'queued', similar, warnings: ['there is no source_url'] }
       },
-      cite: async (id) => void cited.push(id),
+      cite: async () => {},
     },
   }
 }
