@@ -31,7 +31,6 @@ export { embedWhole, mayBeCut } from './front/embed-whole.ts'
 export { type Envelope, isEnvelope, type KeyRing } from './front/encryption.ts'
 export { findWhenSure } from './front/find-when-sure.ts'
 export { checkAddress } from './front/inputs.ts'
-export { invalidInput, problemsInWords, refuseUnknownOptions } from './front/parse-input.ts'
 export { refusesText } from './front/refuses-text.ts'
 export { type RotationOptions, type RotationResult, rotateEncryption } from './front/rotate-encryption.ts'
 export { inTurn } from './in-turn.ts'
@@ -75,6 +74,7 @@ export type {
   StoreStats,
   SweepSelection,
 } from './memory-store.ts'
+export { invalidInput, problemsInWords, refuseUnknownOptions } from './parse-input.ts'
 export { type RedactionCounts, redactJson, redactPartsOf, redactText } from './redaction/redact.ts'
 export {
   createRedactor,

@@ -1,7 +1,7 @@
 import { MemoryError, MemoryErrorCode, type MemoryErrorContext } from '../errors.ts'
+import { invalidInput } from '../parse-input.ts'
 import type { SchemaIssue, ValueSchema, ValueSchemas } from '../schemas.ts'
 import type { MemoryScope } from '../scope.ts'
-import { invalidInput } from './parse-input.ts'
 
 function schemaFor(schemas: ValueSchemas, scope: MemoryScope, key: string): ValueSchema | undefined {
   const ofScope = schemas[scope]

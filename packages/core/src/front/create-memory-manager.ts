@@ -16,6 +16,7 @@ import type {
   WriteOptions,
 } from '../memory-manager.ts'
 import type { Address, MemoryStore } from '../memory-store.ts'
+import { parseInput } from '../parse-input.ts'
 import type { RedactionReport, RedactPolicy } from '../redaction/redactor.ts'
 import type { TypesOf, ValueSchemas } from '../schemas.ts'
 import { type MemoryScope, memoryScopes } from '../scope.ts'
@@ -32,7 +33,6 @@ import {
   parseScope,
 } from './inputs.ts'
 import { cleanUp } from './maintenance.ts'
-import { parseInput } from './parse-input.ts'
 import { createQuota, defaultQuotas } from './quotas.ts'
 import { createReading } from './reading.ts'
 import { hold, release } from './shared-use.ts'

@@ -3,6 +3,7 @@ import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import { isJson, type JsonValue, searchableText, toJsonValue } from '../json.ts'
 import type { WriteOptions } from '../memory-manager.ts'
 import type { Address, Entry, MemoryStore } from '../memory-store.ts'
+import { parseInput } from '../parse-input.ts'
 import { embeddedTexts } from '../ranking/embedded-texts.ts'
 import { withoutKnownSecrets } from '../redaction/redact.ts'
 import {
@@ -19,7 +20,6 @@ import { checkKept, checkWritten } from './check-values.ts'
 import { embedTexts } from './embed-texts.ts'
 import { isEnvelope, type Sealer } from './encryption.ts'
 import { writeOptionsSchema } from './inputs.ts'
-import { parseInput } from './parse-input.ts'
 
 export interface EntryFactoryOptions {
   schemas: ValueSchemas

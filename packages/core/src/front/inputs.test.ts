@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { isMemoryError } from '../errors.ts'
+import { invalidInput, parseInput } from '../parse-input.ts'
 import { createInMemoryStore } from '../stores/in-memory-store.ts'
 import { createMemoryManager } from './create-memory-manager.ts'
 import { managerOptionsSchema, searchOptionsSchema, writeOptionsSchema } from './inputs.ts'
-import { invalidInput, parseInput } from './parse-input.ts'
 
 function problems(call: () => unknown): unknown {
   try {

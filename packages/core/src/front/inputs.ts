@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
 import type { Address } from '../memory-store.ts'
+import { invalidInput, parseInput } from '../parse-input.ts'
 import { mostPassages } from '../ranking/surest-passages.ts'
 import type { ValueSchema } from '../schemas.ts'
 import { type MemoryScope, memoryScopes } from '../scope.ts'
 import { longestTtl } from '../stores/expiry.ts'
 import { hasControlCharacter } from '../text/control-characters.ts'
-import { invalidInput, parseInput } from './parse-input.ts'
 
 /** Longest key, in UTF-16 units. */
 export const maxKeyLength = 1024

@@ -1,5 +1,5 @@
-import { parseInput } from '../front/parse-input.ts'
 import type { MemoryManager, MemoryMatch } from '../memory-manager.ts'
+import { parseInput } from '../parse-input.ts'
 import { contextOptionsSchema } from './inputs.ts'
 import { queryOf } from './query-text.ts'
 import type { AnyGoal, Goal } from './types.ts'

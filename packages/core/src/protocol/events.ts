@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../clock.ts'
 import { isMemoryError, type MemoryErrorCode } from '../errors.ts'
-import { invalidInput } from '../front/parse-input.ts'
 import type { MemoryManager, ValueTypes } from '../memory-manager.ts'
+import { invalidInput } from '../parse-input.ts'
 import { tell } from '../tell.ts'
 import { countOf, type Operation, wrapOperations } from './operations.ts'
 

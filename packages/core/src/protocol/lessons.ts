@@ -1,6 +1,6 @@
-import { parseInput } from '../front/parse-input.ts'
 import { isJsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
+import { parseInput } from '../parse-input.ts'
 import { wordsOf } from '../ranking/words.ts'
 import { redactText } from '../redaction/redact.ts'
 import { shortDigest } from '../text/short-digest.ts'

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { CachedEntry, MemoryCache } from '../front/cached-read.ts'
-import { parseInput } from '../front/parse-input.ts'
 import { jsonBytes } from '../json.ts'
+import { parseInput } from '../parse-input.ts'
 import { cacheOptionsSchema } from './inputs.ts'
 
 export interface MemoryCacheOptions {

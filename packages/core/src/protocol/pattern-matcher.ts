@@ -1,6 +1,5 @@
 import { matchesFilter } from '../filter/matches-filter.ts'
 import { parseFilter } from '../filter/parse-filter.ts'
-import { parseInput } from '../front/parse-input.ts'
 import type { JsonValue } from '../json.ts'
 import type {
   MemoryManager,
@@ -9,6 +8,7 @@ import type {
   SearchMode,
   SearchQuery,
 } from '../memory-manager.ts'
+import { parseInput } from '../parse-input.ts'
 import { patternMatcherOptionsSchema, situationSchema } from './inputs.ts'
 import { queryOf } from './query-text.ts'
 

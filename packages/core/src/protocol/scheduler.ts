@@ -1,9 +1,9 @@
 import { longestTimerMs } from '../clock.ts'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import { checkMemory } from '../front/inputs.ts'
-import { parseInput } from '../front/parse-input.ts'
 import { evictedScope, evictionThreshold } from '../front/quotas.ts'
 import type { CleanupOptions, CleanupResult, MemoryManager } from '../memory-manager.ts'
+import { parseInput } from '../parse-input.ts'
 import { tell } from '../tell.ts'
 import { schedulerOptionsSchema } from './inputs.ts'
 

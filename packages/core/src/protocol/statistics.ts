@@ -1,7 +1,7 @@
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
-import { parseInput } from '../front/parse-input.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
+import { parseInput } from '../parse-input.ts'
 import { outcomeSchema } from './inputs.ts'
 import type { Outcome } from './types.ts'
 import { updateEntry } from './update-entry.ts'

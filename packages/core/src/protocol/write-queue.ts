@@ -1,6 +1,6 @@
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
-import { parseInput } from '../front/parse-input.ts'
 import type { WriteOptions } from '../memory-manager.ts'
+import { parseInput } from '../parse-input.ts'
 import type { MemoryScope } from '../scope.ts'
 import { queueOptionsSchema } from './inputs.ts'
 

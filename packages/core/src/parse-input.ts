@@ -1,8 +1,8 @@
 import type * as z from 'zod/mini'
 import en from 'zod/v4/locales/en.js'
-import { MemoryError, MemoryErrorCode, type MemoryErrorContext } from '../errors.ts'
-import { isJsonObject } from '../json.ts'
-import { withoutKnownSecrets } from '../redaction/redact.ts'
+import { MemoryError, MemoryErrorCode, type MemoryErrorContext } from './errors.ts'
+import { isJsonObject } from './json.ts'
+import { withoutKnownSecrets } from './redaction/redact.ts'
 
 // zod/mini has no messages of its own; importing this one locale keeps the other forty from loading.
 const english = en().localeError
