@@ -47,6 +47,11 @@ it('calls only what deletes all by the name for that', async () => {
   expect(names).toEqual(['clear_memory', 'cleanup_memory', 'delete_memory', 'delete_memory'])
 })
 
+it('refuses an unknown option, without which nothing would be recorded', () => {
+  const misspelt = { captureContents: true } as TraceOptions
+  expect(() => traced(misspelt)).toThrow('options: Unrecognized key: "captureContents"')
+})
+
 it('records queries and what was found only when it is told to', async () => {
   const { memory, spans } = traced({ captureContent: true, server: { address: 'hub.example', port: 443 } })
   await memory.write('long-term', 'key', 'private words')

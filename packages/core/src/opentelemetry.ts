@@ -2,6 +2,7 @@ import { type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opente
 import { isMemoryError } from './errors.ts'
 import type { JsonValue } from './json.ts'
 import type { MemoryManager, MemoryMatch, ValueTypes } from './memory-manager.ts'
+import { refuseUnknownOptions } from './parse-input.ts'
 import { countOf, type Operation, type OperationName, wrapOperations } from './protocol/operations.ts'
 import { redactJson, redactText } from './redaction/redact.ts'
 
@@ -41,12 +42,15 @@ const nameOf = ({ name, arguments: [, filter] }: Operation): string =>
 /**
  * Wraps a memory so that every call is an OpenTelemetry span with the attributes of the GenAI memory conventions.
  * Attributes beyond the conventions start with `recall.`.
+ *
+ * @throws MemoryError INVALID_INPUT for what is no memory, and for an unknown option
  */
 export function traceMemory<Schemas extends ValueTypes>(
   memory: MemoryManager<Schemas>,
   options: TraceOptions = {},
 ): MemoryManager<Schemas> {
-  const { tracer = trace.getTracer('@recall/core'), captureContent = false, server } = options
+  const { tracer = trace.getTracer('@recall/core'), captureContent = false, server, ...others } = options
+  refuseUnknownOptions(others)
   const kind = server ? SpanKind.CLIENT : SpanKind.INTERNAL
   return wrapOperations(memory, (operation, run) => {
     const name = nameOf(operation)

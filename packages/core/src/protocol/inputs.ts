@@ -34,8 +34,6 @@ const patternSchema = keySchema.check(
   noSecretIn(statisticKeyOf),
 )
 
-/** Becomes part of the key of an episode. */
-export const loopIdSchema = restOfKey((id) => `episode:${id}`)
 export const outcomeSchema = z.enum(['success', 'partial', 'failure'])
 export const lessonSchema = z.looseObject({
   category: tagSchema,
@@ -73,6 +71,15 @@ export const contextOptionsSchema = z.strictObject({
   minScore: z.optional(z.number().check(z.gte(0), z.lte(1))),
 })
 
+/** Options of `runLoop`. */
+export const loopOptionsSchema = z.strictObject({
+  /** Becomes part of the key of an episode. */
+  loopId: z.optional(restOfKey((id) => `episode:${id}`).check(z.minLength(1))),
+  taskId: z.optional(z.string()),
+  context: z.optional(contextOptionsSchema),
+  clock: aFunction,
+})
+
 /** The argument of `findMatchingPatterns`. */
 export const situationSchema = z.strictObject({
   tags: z.optional(tagsSchema),
@@ -91,6 +98,11 @@ export const patternMatcherOptionsSchema = z.strictObject({
       .strictObject({ tags: weight, description: weight, preconditions: weight })
       .check(z.refine((weights) => Object.values(weights).some((each) => each > 0), 'must not all be 0')),
   ),
+  limit: z.optional(z.int().check(z.gte(1), z.lte(maxSearchLimit))),
+})
+
+/** Options of `createLearningRetriever`. */
+export const learningOptionsSchema = z.strictObject({
   limit: z.optional(z.int().check(z.gte(1), z.lte(maxSearchLimit))),
 })
 

@@ -57,6 +57,12 @@ describe('createLearningRetriever', () => {
     ])
   })
 
+  it.each([{ limits: 5 }, { limit: 0 }, { limit: 1001 }])('refuses the options %j', (options) => {
+    expect(() => createLearningRetriever(openMemory().memory, options as never)).toThrow(
+      expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }),
+    )
+  })
+
   it('passes over episodes without lessons', async () => {
     const { memory } = openMemory()
     await memory.write('episodic', 'key', { toolsUsed: ['git'] })

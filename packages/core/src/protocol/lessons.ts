@@ -4,7 +4,7 @@ import { parseInput } from '../parse-input.ts'
 import { wordsOf } from '../ranking/words.ts'
 import { redactText } from '../redaction/redact.ts'
 import { shortDigest } from '../text/short-digest.ts'
-import { lessonSchema } from './inputs.ts'
+import { learningOptionsSchema, lessonSchema } from './inputs.ts'
 import { lessonKeyOf } from './learned-keys.ts'
 import type { AnyLesson, Episode, Lesson, Outcome } from './types.ts'
 import { updateEntry } from './update-entry.ts'
@@ -35,11 +35,16 @@ export interface LearningRetriever {
   retrieveLessons(execution: ExecutionRecord): Promise<LessonGroup[]>
 }
 
-/** @param options.limit most episodes that are looked at, the latest first. Default 20 */
+/**
+ * @param options.limit most episodes that are looked at, the latest first, 1 to 1,000. Default 20
+ * @throws MemoryError INVALID_INPUT when the limit is out of range, or an option is unknown
+ */
 export function createLearningRetriever(
   memory: MemoryManager,
-  { limit = 20 }: { limit?: number } = {},
+  options: { limit?: number | undefined } = {},
 ): LearningRetriever {
+  parseInput(learningOptionsSchema, options, 'options')
+  const { limit = 20 } = options
   return {
     async retrieveLessons({ toolsUsed, outcome }) {
       const filters = { toolsUsed: { $overlap: toolsUsed }, ...(outcome ? { outcome } : {}) }

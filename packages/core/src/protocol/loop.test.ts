@@ -257,15 +257,31 @@ describe('runLoop', () => {
   it('refuses an id under which no episode could be kept before the agent acts', async () => {
     const { memory } = setUp()
     const act = vi.fn(() => 'done')
-    for (const loopId of ['a\nb', 'x'.repeat(1017), secret]) {
+    for (const loopId of ['', 'a\nb', 'x'.repeat(1017), secret]) {
       await expect(runLoop(memory, goal, steps({ act }), { loopId })).rejects.toMatchObject({
         code: MemoryErrorCode.INVALID_INPUT,
-        message: expect.stringMatching(/^loopId: /),
+        message: expect.stringMatching(/^options.loopId: /),
       })
     }
     expect(act).not.toHaveBeenCalled()
     const { episode } = await runLoop(memory, goal, steps(), { loopId: 'x'.repeat(1016) })
     expect(episode.id).toHaveLength(1016)
+  })
+
+  it.each([
+    ['loopid', { loopid: 'one' }],
+    ['context.maxToken', { context: { maxToken: 1 } }],
+    ['clock', { clock: 5 }],
+    ['taskId', { taskId: 5 }],
+  ])('refuses a wrong or unknown option before anything is written: %s', async (name, wrong) => {
+    const { memory } = setUp()
+    await memory.write('working', 'kept', 1)
+    await expect(runLoop(memory, goal, steps(), wrong as never)).rejects.toMatchObject({
+      code: MemoryErrorCode.INVALID_INPUT,
+      message: expect.stringContaining(name.split('.').at(-1) as string),
+    })
+    expect(await memory.exists('working', 'kept')).toBe(true)
+    await runLoop(memory, goal, steps(), { loopId: undefined, taskId: undefined, context: undefined })
   })
 
   it('says that a goal has to be in words', async () => {

@@ -4,7 +4,7 @@ import { isJsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import { parseInput } from '../parse-input.ts'
 import { type ContextBundle, type ContextOptions, retrieveContext } from './context.ts'
-import { loopIdSchema, outcomeSchema, reflectionSchema } from './inputs.ts'
+import { loopOptionsSchema, outcomeSchema, reflectionSchema } from './inputs.ts'
 import { statisticKeyOf } from './learned-keys.ts'
 import { learn, lessonKey } from './lessons.ts'
 import { createPatternMatcher, type PatternMatch } from './pattern-matcher.ts'
@@ -102,9 +102,9 @@ const running = new WeakSet<MemoryManager>()
  * unchanged.
  *
  * @throws MemoryError CONFLICT when a loop runs on this memory already: give each loop its own namespace; INVALID_INPUT
- * when the goal has no description, the loop's id cannot be part of a key, a step returns something other than JSON, or
- * the reflection has an unknown outcome, a lesson without a text, a category or a tool that cannot be a tag, or a name
- * that cannot be part of a key, such as one that holds a secret
+ * when the goal has no description, the loop's id cannot be part of a key, another option is wrong or unknown, a step
+ * returns something other than JSON, or the reflection has an unknown outcome, a lesson without a text, a category or a
+ * tool that cannot be a tag, or a name that cannot be part of a key, such as one that holds a secret
  */
 export async function runLoop<
   Perception,
@@ -119,9 +119,9 @@ export async function runLoop<
   steps: LoopSteps<Perception, Decision, Execution, Observation, Result, OwnGoal>,
   options: LoopOptions = {},
 ): Promise<LoopResult<Result>> {
-  const { loopId = crypto.randomUUID(), clock = systemClock } = options
   // Before the agent acts: without a key its episode would be lost.
-  parseInput(loopIdSchema, loopId, 'loopId')
+  parseInput(loopOptionsSchema, options, 'options')
+  const { loopId = crypto.randomUUID(), clock = systemClock } = options
   checkGoal(goal)
   if (running.has(memory)) throw alreadyRunning()
   running.add(memory)

@@ -1,6 +1,7 @@
 import { matchesFilter } from '../filter/matches-filter.ts'
 import { equalJson, jsonBytes, toJsonValue } from '../json.ts'
 import type { Address, Entry, Expected, MemoryStore, Place, PutOptions } from '../memory-store.ts'
+import { refuseUnknownOptions } from '../parse-input.ts'
 import { alreadyExists, changedUnderneath, writtenSinceArchived } from './conflicts.ts'
 import { entryMetadata } from './entry-metadata.ts'
 import { isExpired, slidExpiry } from './expiry.ts'
@@ -13,8 +14,13 @@ export interface InMemoryStoreOptions {
   archive?: boolean | undefined
 }
 
-/** Keeps entries in this process's memory, for working memory, tests and small tasks. They end with the process. */
-export function createInMemoryStore({ archive = true }: InMemoryStoreOptions = {}): MemoryStore {
+/**
+ * Keeps entries in this process's memory, for working memory, tests and small tasks. They end with the process.
+ *
+ * @throws MemoryError INVALID_INPUT for an unknown option
+ */
+export function createInMemoryStore({ archive = true, ...others }: InMemoryStoreOptions = {}): MemoryStore {
+  refuseUnknownOptions(others)
   const current = createShelves(false)
   const store = { name: 'memory', capabilities: { durable: false, semantic: true }, ...current.calls }
   if (!archive) return store
