@@ -1,3 +1,4 @@
+import { MemoryErrorCode } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { applyDistill, planDistill } from './distill.ts'
@@ -273,4 +274,20 @@ it('reads a heading of many blanks in time that grows with its length', () => {
   const blank = ' '.repeat(200_000)
   const { sections } = planDistill(`## One${blank}!\ntext\n##${blank}\n## Two${blank}##\ntext\n`)
   expect(sections.map(({ heading }) => heading.replace(blank, ' '))).toEqual(['One !', 'Two'])
+})
+
+const refused = (message: string) =>
+  expect.objectContaining({
+    code: MemoryErrorCode.INVALID_INPUT,
+    message: expect.stringContaining(message),
+  })
+
+it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '100'])('refuses a limit of %s lines', (limit) => {
+  const told = refused(`limit must be a whole number from 1 to 9007199254740991, not ${limit}`)
+  expect(() => planDistill(memory, { limit: limit as number })).toThrow(told)
+})
+
+it('refuses an option that there is not', () => {
+  const misspelt = { limits: 100 } as object
+  expect(() => planDistill(memory, misspelt)).toThrow(refused('Unrecognized key: "limits"'))
 })

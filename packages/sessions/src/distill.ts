@@ -1,9 +1,8 @@
-import { MemoryError, MemoryErrorCode, redactText } from '@recall/core'
+import { MemoryError, MemoryErrorCode, redactText, refuseUnknownOptions } from '@recall/core'
 import { fingerprint, parseHeading, proseLines, splitPointer } from '@recall/core/text'
+import { parseLineLimit } from './options.ts'
 import { isTopicFile, topicFileFor } from './topic-file.ts'
 
-/** Most lines of the curated memory, so that an agent can always hold all of it. */
-const defaultLineLimit = 200
 /** A section shorter than this stays: moving it would hide it and save next to nothing. */
 const shortestExtraction = 8
 
@@ -44,9 +43,13 @@ export interface DistillOptions {
 /**
  * Finds the sections that make a memory too long and proposes to move the longest ones into topic files, no more
  * than it takes to get within the limit. Changes nothing.
+ *
+ * @throws MemoryError INVALID_INPUT unless the limit is a whole number of at least 1, and for an unknown option
  */
 export function planDistill(memoryText: string, options: DistillOptions = {}): DistillPlan {
-  const { limit = defaultLineLimit, existingTopics = [] } = options
+  const { existingTopics = [], limit: asked, ...others } = options
+  refuseUnknownOptions(others)
+  const limit = parseLineLimit(asked)
   const lines = linesOf(memoryText)
   const sections = sectionsOf(lines).sort((a, b) => b.lines - a.lines)
 

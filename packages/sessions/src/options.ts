@@ -14,6 +14,8 @@ const defaultMaxEntries = 5
 /** It becomes part of keys, which have at most 1,024 characters. */
 const longestId = 1000
 const defaultPartSize = 500_000
+/** Most lines of the curated memory, so that an agent can always hold all of it. */
+const defaultLineLimit = 200
 
 /** @throws MemoryError INVALID_INPUT unless it is a whole number from 1 to 50 */
 export function parseMaxEntries(maxEntries: number = defaultMaxEntries): number {
@@ -23,6 +25,11 @@ export function parseMaxEntries(maxEntries: number = defaultMaxEntries): number 
 /** @throws MemoryError INVALID_INPUT unless it is a whole number of at least 1 */
 export function parsePartSize(partSize: number = defaultPartSize): number {
   return wholeNumber('partSize', partSize, 1, Number.MAX_SAFE_INTEGER)
+}
+
+/** @throws MemoryError INVALID_INPUT unless it is a whole number of at least 1 */
+export function parseLineLimit(limit: number = defaultLineLimit): number {
+  return wholeNumber('limit', limit, 1, Number.MAX_SAFE_INTEGER)
 }
 
 /** @throws MemoryError INVALID_INPUT unless it is a number, 0 or more, such as `Infinity` for any time */

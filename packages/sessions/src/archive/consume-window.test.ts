@@ -208,3 +208,24 @@ it('is left as it is where its notes are written all the time', async () => {
   expect(tries).toBe(5)
   expect(await memory.read('short-term', windowNotesKey)).toBe('Ask Ana about the pool.')
 })
+
+it.each([{ clearing: true }, { clear: 'no' }, { clear: true, now: clock }])(
+  'neither gives nor removes anything where an option is wrong: %j',
+  async (options) => {
+    const memory = openMemory()
+    await addToWindow(memory, entry('a', -1), { maxEntries: 5 })
+    const refused = { code: MemoryErrorCode.INVALID_INPUT }
+    await expect(consumeWindow(memory, options as never)).rejects.toMatchObject(refused)
+    expect(await ids(memory)).toEqual(['a'])
+  },
+)
+
+it('removes nothing for an option that there is not', async () => {
+  const memory = openMemory()
+  await addToWindow(memory, entry('a', -1), { maxEntries: 5 })
+  const seen = await consumeWindow(memory)
+  await expect(clearWindow(memory, seen, { now: clock } as object)).rejects.toMatchObject({
+    code: MemoryErrorCode.INVALID_INPUT,
+  })
+  expect(await ids(memory)).toEqual(['a'])
+})

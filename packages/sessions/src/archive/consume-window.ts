@@ -3,12 +3,14 @@ import {
   isMemoryError,
   MemoryErrorCode,
   type MemoryManager,
+  refuseUnknownOptions,
   type SessionSummary,
   sessionSummaryKey,
   systemClock,
   windowNotesKey,
 } from '@recall/core'
 import { fingerprint } from '@recall/core/text'
+import { wrongOption } from '../options.ts'
 import { givenWith, markConsumed, readConsumed } from './consumed-marker.ts'
 import { keepEdit, noteOptions } from './keep-edit.ts'
 import { notAhead } from './not-ahead.ts'
@@ -31,14 +33,19 @@ export interface ConsumedWindow extends SeenWindow {
  * The window's text for an agent that begins a session. With `clear`, removes what was read from the window.
  *
  * @param options.clock dates the marker of consumption
+ * @throws MemoryError INVALID_INPUT when an option is wrong or unknown: nothing is read or removed
  */
 export async function consumeWindow(
   memory: MemoryManager,
-  options: { clear?: boolean; clock?: Clock } = {},
+  options: { clear?: boolean | undefined; clock?: Clock | undefined } = {},
 ): Promise<ConsumedWindow> {
+  const { clear = false, clock, ...others } = options
+  refuseUnknownOptions(others)
+  // Any text would count as true, and what was not meant to be removed would be gone.
+  if (typeof clear !== 'boolean') throw wrongOption('clear', 'must be true or false')
   const entries = await readWindow(memory)
   const notes = (await memory.read<string>('short-term', windowNotesKey)) ?? undefined
-  if (options.clear) await clearWindow(memory, { entries, notes }, options)
+  if (clear) await clearWindow(memory, { entries, notes }, { clock })
   return { text: renderWindow(entries, notes), entries, notes }
 }
 
@@ -47,12 +54,15 @@ export async function consumeWindow(
  * that were added since stay, and so do sessions that changed before this call and notes that changed before their
  * removal. The sessions remain in their archives; the notes become an episode, and so does a summary that a person
  * changed.
+ *
+ * @throws MemoryError INVALID_INPUT for an unknown option: nothing is removed
  */
 export async function clearWindow(
   memory: MemoryManager,
   { entries, notes }: SeenWindow,
-  { clock = systemClock }: { clock?: Clock } = {},
+  { clock = systemClock, ...others }: { clock?: Clock | undefined } = {},
 ): Promise<void> {
+  refuseUnknownOptions(others)
   const now = clock()
   const isRead = notes !== undefined && (await memory.read('short-term', windowNotesKey)) === notes
   // As with an edit, the same text has the same key.

@@ -1,4 +1,10 @@
-import { conversationKey, conversationType, createInMemoryStore, createMemoryManager } from '@recall/core'
+import {
+  conversationKey,
+  conversationType,
+  createInMemoryStore,
+  createMemoryManager,
+  MemoryErrorCode,
+} from '@recall/core'
 import { expect, it } from 'vitest'
 import {
   clock,
@@ -208,4 +214,12 @@ it('finds the newest session among many of its day that were archived after it',
     await createCheckpoint(memory, conversation(`old-${n}`, ['a', 'b'], { from: start - n * minute }))
   await archiveSession(memory, conversation('known', ['a', 'b'], { from: start + 10 * minute }))
   expect(await recoverWindow(memory)).toBe('new')
+})
+
+it('refuses an option that there is not', async () => {
+  const misspelt = { max_entries: 2 } as object
+  await expect(recoverWindow(openMemory(), misspelt)).rejects.toMatchObject({
+    code: MemoryErrorCode.INVALID_INPUT,
+    message: expect.stringContaining('"max_entries"'),
+  })
 })

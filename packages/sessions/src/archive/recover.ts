@@ -1,4 +1,10 @@
-import { type ConversationArchive, conversationKey, conversationType, type MemoryManager } from '@recall/core'
+import {
+  type ConversationArchive,
+  conversationKey,
+  conversationType,
+  type MemoryManager,
+  refuseUnknownOptions,
+} from '@recall/core'
 import { parseInstant } from '@recall/core/text'
 import { parseMaxEntries } from '../options.ts'
 import { saysNothing } from '../summary/summarize.ts'
@@ -16,13 +22,15 @@ const candidates = 20
  * nobody said more than commands never enter.
  *
  * @returns the session's id, or `null` when there was nothing to recover
- * @throws MemoryError INVALID_INPUT unless `maxEntries` is 1..50
+ * @throws MemoryError INVALID_INPUT unless `maxEntries` is 1..50, and for an unknown option
  */
 export async function recoverWindow(
   memory: MemoryManager,
   options: { maxEntries?: number } = {},
 ): Promise<string | null> {
-  const maxEntries = parseMaxEntries(options.maxEntries)
+  const { maxEntries: asked, ...others } = options
+  refuseUnknownOptions(others)
+  const maxEntries = parseMaxEntries(asked)
   const known = await newestKnown(memory)
   const found = await memory.search<ConversationArchive>(
     'episodic',

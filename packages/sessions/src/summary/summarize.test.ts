@@ -190,3 +190,8 @@ it('names what the person spoke of before what the assistant says more often', a
   ])
   expect(topics).toEqual(['leak', 'kettle'])
 })
+
+it('refuses an option that there is not, such as another name for the model', async () => {
+  const misspelt = { model: fakeLm(lmAnswer('Fixed the leak.')) } as object
+  await expect(summarize(turns, misspelt)).rejects.toThrow('Unrecognized key: "model"')
+})

@@ -1,4 +1,4 @@
-import { type LmProvider, longestTimerMs } from '@recall/core'
+import { type LmProvider, longestTimerMs, refuseUnknownOptions } from '@recall/core'
 import * as z from 'zod/mini'
 import { clip, oneLine } from './clip.ts'
 import { condense, type SpokenTurn } from './condense.ts'
@@ -47,18 +47,21 @@ Answer with one JSON object and nothing else:
 
 /**
  * Summarises a conversation with the model, or by an algorithm when there is no model or it fails in any way (an
- * error, no valid answer, no answer in time). Never throws; `summarizedBy` names what was used.
+ * error, no valid answer, no answer in time). `summarizedBy` names what was used.
+ *
+ * @throws MemoryError INVALID_INPUT for an unknown option, and for nothing else
  */
 export async function summarize(
   turns: readonly SpokenTurn[],
   options: SummarizeOptions = {},
 ): Promise<Summary> {
-  const { lm, timeoutMs = defaultTimeoutMs } = options
+  const { lm, timeoutMs = defaultTimeoutMs, keywords, ...others } = options
+  refuseUnknownOptions(others)
   if (lm !== undefined && turns.length > 0) {
     const byModel = await askModel(lm, condense(turns), timeoutMs)
     if (byModel !== null) return byModel
   }
-  return summarizeByAlgorithm(turns, options.keywords ?? countKeywords(turns))
+  return summarizeByAlgorithm(turns, keywords ?? countKeywords(turns))
 }
 
 /** Whether a text is only a command to the host, such as `/clear`, which says nothing about the session. */
