@@ -166,6 +166,11 @@ it('says what its embedder says of itself, also when that is an object of a clas
   expect(cachedEmbedder(fakeEmbedder()).warmUp).toBeUndefined()
 })
 
+it('refuses an option that there is not', () => {
+  const misspelt = { maximum: 5 } as object
+  expect(() => cachedEmbedder(fakeEmbedder(), misspelt)).toThrow('Unrecognized key: "maximum"')
+})
+
 it.each([0, -1, 1.5, Number.NaN, '5'])('is not made to keep %s vectors', (max) => {
   expect(() => cachedEmbedder(fakeEmbedder(), { max: max as number })).toThrow(
     expect.objectContaining({

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Embedder, embedTexts } from '@recall/core'
+import { type Embedder, embedTexts, refuseUnknownOptions } from '@recall/core'
 import { LRUCache } from 'lru-cache'
 import { atLeastOne } from './at-least-one.ts'
 import { unlessAborted } from './unless-aborted.ts'
@@ -9,9 +9,14 @@ import { unlessAborted } from './unless-aborted.ts'
  * answer that is not one vector for each text is refused, as by `embedTexts`, and not cached.
  *
  * @param max vectors to keep; one of 384 dimensions takes 1.5 KB
- * @throws MemoryError INVALID_INPUT, from this call, when `max` is not a whole number of at least 1
+ * @throws MemoryError INVALID_INPUT, from this call, when `max` is not a whole number of at least 1, and for an unknown
+ * option
  */
-export function cachedEmbedder(embedder: Embedder, { max = 10_000 }: { max?: number } = {}): Embedder {
+export function cachedEmbedder(
+  embedder: Embedder,
+  { max = 10_000, ...others }: { max?: number | undefined } = {},
+): Embedder {
+  refuseUnknownOptions(others)
   const { model, dimensions, unrelated, scripts, maxTokens, maxBatch } = embedder
   const known = new LRUCache<string, Promise<Float32Array>>({ max: atLeastOne('max', max) })
 

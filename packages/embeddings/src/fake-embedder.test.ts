@@ -1,3 +1,4 @@
+import { MemoryErrorCode } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { fakeEmbedder } from './fake-embedder.ts'
@@ -22,4 +23,17 @@ it('puts texts that share words near each other', async () => {
     'document',
   )) as [Float32Array, Float32Array, Float32Array]
   expect(dot(a, b)).toBeGreaterThan(dot(a, c) + 0.3)
+})
+
+it.each([
+  ['dimensions must be a whole number of at least 1, not 0', { dimensions: 0 }],
+  ['dimensions must be a whole number of at least 1, not 1.5', { dimensions: 1.5 }],
+  ['Unrecognized key: "dimension"', { dimension: 8 }],
+])('says of its options: %s', (message, options) => {
+  expect(() => fakeEmbedder(options as object)).toThrow(
+    expect.objectContaining({
+      code: MemoryErrorCode.INVALID_INPUT,
+      message: expect.stringContaining(message),
+    }),
+  )
 })

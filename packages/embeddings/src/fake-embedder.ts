@@ -1,11 +1,17 @@
-import type { Embedder } from '@recall/core'
+import { type Embedder, refuseUnknownOptions } from '@recall/core'
 import { wordsOf } from '@recall/core/ranking'
+import { atLeastOne } from './at-least-one.ts'
 
 /**
  * A deterministic stand-in for tests and demonstrations: texts that share words are near each other, whatever they
  * mean. Each stemmed word adds a pseudo-random direction drawn from its own hash.
+ *
+ * @throws MemoryError INVALID_INPUT when `dimensions` is not a whole number of at least 1, and for an unknown option
  */
-export function fakeEmbedder({ dimensions = 64 }: { dimensions?: number } = {}): Embedder {
+export function fakeEmbedder(options: { dimensions?: number | undefined } = {}): Embedder {
+  const { dimensions = 64, ...others } = options
+  refuseUnknownOptions(others)
+  atLeastOne('dimensions', dimensions)
   return {
     model: `fake-words/${dimensions}`,
     dimensions,

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { transformersEmbedder } from './transformers-embedder.ts'
+import { type TransformersOptions, transformersEmbedder } from './transformers-embedder.ts'
 
 it('asks the pipeline in batches, with prefixes and pooling', async () => {
   const calls: unknown[] = []
@@ -58,4 +58,14 @@ it('lets go of its pipeline when it is closed', async () => {
   const extract = Object.assign(async () => ({ tolist: () => [] }), { dispose })
   await transformersEmbedder(extract, { model: 'm', dimensions: 2 }).close?.()
   expect(dispose).toHaveBeenCalledOnce()
+})
+
+it.each([
+  ['dimensions must be a whole number of at least 1, not undefined', { dimensions: undefined }],
+  ['maxBatch must be a whole number of at least 1, not 0', { maxBatch: 0 }],
+  ['Unrecognized key: "prefix"', { prefix: {} }],
+])('says of its options: %s', (message, wrong) => {
+  const extract = async () => ({ tolist: () => [] })
+  const options = { model: 'm', dimensions: 2, ...wrong } as TransformersOptions
+  expect(() => transformersEmbedder(extract, options)).toThrow(message)
 })

@@ -1,4 +1,4 @@
-import type { Embedder } from '@recall/core'
+import { type Embedder, refuseUnknownOptions } from '@recall/core'
 import { atLeastOne } from './at-least-one.ts'
 
 /** The part of a transformers.js `feature-extraction` pipeline that is used. */
@@ -18,10 +18,16 @@ export interface TransformersOptions {
   maxBatch?: number | undefined
 }
 
-/** An embedder over a transformers.js pipeline that the caller has loaded. */
+/**
+ * An embedder over a transformers.js pipeline that the caller has loaded.
+ *
+ * @throws MemoryError INVALID_INPUT, from this call, when a number is not a whole one of at least 1, and for an unknown
+ * option
+ */
 export function transformersEmbedder(extract: FeatureExtraction, options: TransformersOptions): Embedder {
-  const { model, dimensions, pooling = 'mean', prefixes = {} } = options
-  const maxBatch = atLeastOne('maxBatch', options.maxBatch ?? 16)
+  const { model, dimensions, pooling = 'mean', prefixes = {}, maxBatch = 16, ...others } = options
+  refuseUnknownOptions(others)
+  for (const [name, value] of Object.entries({ dimensions, maxBatch })) atLeastOne(name, value)
   return {
     model,
     dimensions,

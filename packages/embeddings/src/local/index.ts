@@ -1,3 +1,3 @@
 export { type LocalEmbedder, type LocalEmbedderOptions, localEmbedder } from './local-embedder.ts'
-export type { Runtime } from './runtime.ts'
+export type { Runtime } from './runtime-options.ts'
 export { workerEmbedder } from './worker-embedder.ts'

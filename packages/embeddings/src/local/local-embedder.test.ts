@@ -171,6 +171,19 @@ it('leaves no work to a thread that nobody waits for', async () => {
   await embedder.close?.()
 }, 20_000)
 
+it.each([
+  ["runtime must be 'native' or 'wasm', not WASM", { runtime: 'WASM' }],
+  ['Unrecognized key: "thread"', { thread: 2 }],
+])('says of options, before anything is loaded: %s', (message, options) => {
+  const refused = expect.objectContaining({
+    code: MemoryErrorCode.INVALID_INPUT,
+    message: expect.stringContaining(message),
+  })
+  for (const embedder of [localEmbedder, workerEmbedder])
+    expect(() => embedder(options as object)).toThrow(refused)
+  expect(() => workerEmbedder({ model: bgeSmallEn } as object)).toThrow('Unrecognized key: "model"')
+})
+
 it('leaves nothing on a signal that lives on', async () => {
   const embedder = workerEmbedder({ runtime: 'native' })
   const { signal } = new AbortController()

@@ -5,7 +5,8 @@ import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { bgeSmallEn, type ModelFile, type ModelFiles } from '@recall/model-bge-small-en'
 import { unlessAborted } from '../unless-aborted.ts'
 import { batchByLength } from './batches.ts'
-import { openSession, type Runtime, type Session } from './runtime.ts'
+import { openSession, type Session } from './runtime.ts'
+import { checkRuntimeOptions, type Runtime, type RuntimeOptions } from './runtime-options.ts'
 import { createTokenize, type Tokenize } from './tokenizer.ts'
 
 export interface LocalEmbedderOptions {
@@ -30,11 +31,13 @@ export interface LocalEmbedder extends Embedder {
  * An embedder that runs its model in this process, without network or key. Nothing is loaded before the first call,
  * which checks both files of the model against their SHA-256.
  *
- * @throws MemoryError from `embed` and `warmUp`: CORRUPTION when a file is not the published one; UNAVAILABLE when a
- * file or the runtime cannot be loaded; CLOSED after `close`
+ * @throws MemoryError INVALID_INPUT, from this call, for a runtime or an option that there is not; from `embed` and
+ * `warmUp`: CORRUPTION when a file is not the published one; UNAVAILABLE when a file or the runtime cannot be loaded;
+ * CLOSED after `close`
  */
 export function localEmbedder(options: LocalEmbedderOptions = {}): LocalEmbedder {
-  const { model = bgeSmallEn } = options
+  const { model = bgeSmallEn, ...wanted } = options
+  checkRuntimeOptions(wanted)
   let loaded: Promise<Loaded> | undefined
   let runtime: Runtime | undefined
   let queue: Promise<unknown> = Promise.resolve()
@@ -42,7 +45,7 @@ export function localEmbedder(options: LocalEmbedderOptions = {}): LocalEmbedder
 
   const load = async (): Promise<Loaded> => {
     if (closed) throw new MemoryError('the embedder is closed', MemoryErrorCode.CLOSED)
-    loaded ??= open(model, options)
+    loaded ??= open(model, wanted)
     const own = loaded
     try {
       const { session } = await own
@@ -104,12 +107,12 @@ interface Loaded {
   tokenize: Tokenize
 }
 
-async function open(model: ModelFiles, options: LocalEmbedderOptions): Promise<Loaded> {
+async function open(model: ModelFiles, wanted: RuntimeOptions): Promise<Loaded> {
   const [weights, vocabulary] = await Promise.all([
     readVerified(model.weights),
     readVerified(model.tokenizer),
   ])
-  const session = await openSession(weights, options)
+  const session = await openSession(weights, wanted)
   return { session, tokenize: createTokenize(vocabulary.toString('utf8'), model.maxTokens) }
 }
 

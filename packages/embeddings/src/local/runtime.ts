@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import type { Runtime, RuntimeOptions } from './runtime-options.ts'
 import { turnOffTelemetry } from './telemetry.ts'
 import { packedBinary, wasmFiles, wasmFolder } from './wasm-files.ts'
 
@@ -15,9 +16,6 @@ export interface Session {
   run(ids: BigInt64Array, mask: BigInt64Array, rows: number, length: number): Promise<Float32Array>
   close(): Promise<void>
 }
-
-/** `native` is onnxruntime-node, which is optional; `wasm` always works. */
-export type Runtime = 'native' | 'wasm'
 
 /** The part of ONNX Runtime that is used, common to both builds. */
 interface Onnx {
@@ -41,10 +39,7 @@ interface OnnxSession {
  * @param threads for the native runtime
  * @throws MemoryError UNAVAILABLE when the requested runtime is missing, would report, or refuses the model
  */
-export async function openSession(
-  model: Uint8Array,
-  { runtime, threads }: { runtime?: Runtime | undefined; threads?: number | undefined },
-): Promise<Session> {
+export async function openSession(model: Uint8Array, { runtime, threads }: RuntimeOptions): Promise<Session> {
   const native = runtime !== 'wasm' && turnOffTelemetry() ? await loadNative() : null
   if (runtime === 'native' && !native) throw nativeMissing()
   const onnx = native ?? (await loadWasm())

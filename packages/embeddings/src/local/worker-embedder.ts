@@ -2,7 +2,8 @@ import { Worker } from 'node:worker_threads'
 import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { bgeSmallEn } from '@recall/model-bge-small-en'
 import { unlessAborted } from '../unless-aborted.ts'
-import type { Runtime } from './runtime.ts'
+import type { LocalEmbedderOptions } from './local-embedder.ts'
+import { checkRuntimeOptions } from './runtime-options.ts'
 import { turnOffTelemetry } from './telemetry.ts'
 import type { Answer, Close, GiveUp, Question } from './worker.ts'
 
@@ -11,9 +12,11 @@ import type { Answer, Close, GiveUp, Question } from './worker.ts'
  * starts with the first call and does not keep the process alive. Close it before `process.exit`, which would stop the
  * thread in the middle of its work, and the native runtime then ends the process with SIGABRT.
  *
- * @throws MemoryError from `embed` like `localEmbedder`; UNAVAILABLE when the thread died; the next call starts another
+ * @throws MemoryError like `localEmbedder`; from `embed` also UNAVAILABLE when the thread died; the next call starts
+ * another
  */
-export function workerEmbedder(options: { runtime?: Runtime; threads?: number } = {}): Embedder {
+export function workerEmbedder(options: Pick<LocalEmbedderOptions, 'runtime' | 'threads'> = {}): Embedder {
+  checkRuntimeOptions(options)
   let thread: Thread | undefined
   let last = 0
   let closed = false
