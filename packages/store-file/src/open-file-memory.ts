@@ -7,6 +7,7 @@ import {
   MemoryErrorCode,
   type MemoryManager,
   type MemoryManagerOptions,
+  refuseUnknownOptions,
   type TypesOf,
   type ValueSchemas,
 } from '@recall/core'
@@ -26,21 +27,21 @@ export interface FileStoreSettings {
    * Default: the one in `.recall-echo.json`, otherwise the one the root already has, otherwise `entity`. A layout that
    * differs from the root's is refused.
    */
-  layout?: Layout['name']
+  layout?: Layout['name'] | undefined
   /** Create the root when it does not exist. Default false: a missing root is an error, not an empty memory. */
-  create?: boolean
+  create?: boolean | undefined
   /**
    * Finds by meaning too: the texts of the files are embedded, and the vectors kept next to the index. Closed with the
    * last memory that uses it.
    */
-  embedder?: Embedder
+  embedder?: Embedder | undefined
   /** Weights of the ranking that differ from `rankWeights`. */
-  ranking?: Partial<RankWeights>
+  ranking?: Partial<RankWeights> | undefined
   /** Receives messages for people, such as that the index had to be rebuilt, or cannot be stored. Default: none. */
-  onNotice?: (text: string) => void
+  onNotice?: ((text: string) => void) | undefined
   /** How long a write waits for another process that holds the lock, in milliseconds. Default 15,000. */
-  lockTimeoutMs?: number
-  fileSystem?: FileSystem
+  lockTimeoutMs?: number | undefined
+  fileSystem?: FileSystem | undefined
 }
 
 export interface FileMemoryOptions<Schemas extends ValueSchemas = ValueSchemas>
@@ -60,7 +61,9 @@ export async function openFileMemory<Schemas extends ValueSchemas = Record<never
   pathOf(options?.root)
   const { root, layout, create, ranking, onNotice, lockTimeoutMs, fileSystem, ...memory } = options
   checkMemoryOptions(memory)
-  const stores = await openFileStore(options)
+  const { embedder } = memory
+  const settings = { root, layout, create, embedder, ranking, onNotice, lockTimeoutMs, fileSystem }
+  const stores = await openFileStore(settings)
   try {
     return createMemoryManager({ ...memory, stores })
   } catch (error) {
@@ -69,7 +72,11 @@ export async function openFileMemory<Schemas extends ValueSchemas = Record<never
   }
 }
 
-/** The store by itself, for tools that need to know where things lie in the files. */
+/**
+ * The store by itself, for tools that need to know where things lie in the files.
+ *
+ * @throws MemoryError like `openFileMemory`
+ */
 export async function openFileStore(settings: FileStoreSettings): Promise<FileStore> {
   // First, because an untyped program may pass no settings.
   const path = pathOf(settings?.root)
@@ -94,11 +101,15 @@ function pathOf(root: string): string {
 }
 
 /** Runs before the root is created. */
-function checkSettings({ ranking = {}, onNotice, lockTimeoutMs }: FileStoreSettings): void {
+function checkSettings(settings: FileStoreSettings): void {
+  const { root, layout, create, embedder, fileSystem, ...checked } = settings
+  const { ranking = {}, onNotice, lockTimeoutMs, ...others } = checked
+  refuseUnknownOptions(others)
   const refuse = (message: string): never => {
     throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
   }
-  if (lockTimeoutMs !== undefined && !(lockTimeoutMs >= 0))
+  if (create !== undefined && typeof create !== 'boolean') refuse('create is true or false')
+  if (lockTimeoutMs !== undefined && !(typeof lockTimeoutMs === 'number' && lockTimeoutMs >= 0))
     refuse(`lockTimeoutMs is a number of milliseconds, 0 or more, not ${lockTimeoutMs}`)
   if (onNotice !== undefined && typeof onNotice !== 'function')
     refuse('onNotice is a function that takes a text')

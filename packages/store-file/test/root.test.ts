@@ -26,14 +26,16 @@ it('refuses a setting that is none before it creates the root', async () => {
     { root: dirname(folder), layout: 'flat' },
     { root: folder, lockTimeoutMs: Number.NaN },
     { root: folder, lockTimeoutMs: -1 },
+    { root: folder, lockTimeoutMs: '5' },
+    { root: folder, create: 'yes' },
     { root: folder, onNotice: 1 },
     { root: folder, ranking: { wordz: 1 } },
     { root: folder, ranking: { words: Number.NaN } },
   ]) {
-    const given = wrong && { ...wrong, create: true }
+    const given = wrong && { create: true, ...wrong }
     const error = await openFileMemory(given as never).catch((error: unknown) => error)
     expect(isMemoryError(error, MemoryErrorCode.INVALID_INPUT) && error.message).toMatch(
-      /^(?:root|layout|lockTimeoutMs|onNotice|ranking) (?:is|takes) /,
+      /^(?:root|layout|lockTimeoutMs|create|onNotice|ranking) (?:is|takes) /,
     )
   }
   expect(existsSync(folder)).toBe(false)
@@ -53,6 +55,16 @@ it.each([
     code: 'MEMORY_INVALID_INPUT',
     message: expect.stringContaining(name),
   })
+  expect(existsSync(root)).toBe(false)
+})
+
+it('refuses a setting of no name also for the store by itself, before it creates the root', async () => {
+  const root = join(temporaryRoot(), 'new')
+  for (const wrong of [{ onNotise: () => {} }, { namespace: 'ana' }])
+    await expect(openFileStore({ root, create: true, ...(wrong as object) })).rejects.toMatchObject({
+      code: 'MEMORY_INVALID_INPUT',
+      message: `options: Unrecognized key: "${Object.keys(wrong)[0]}"`,
+    })
   expect(existsSync(root)).toBe(false)
 })
 
