@@ -5,7 +5,7 @@ export interface NewMemory {
   /** 2 to 6 concrete nouns. */
   tags: string[]
   /** Where others can check it. */
-  source_url?: string
+  source_url?: string | undefined
 }
 
 export interface SavedMemory {

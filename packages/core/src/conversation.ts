@@ -5,7 +5,7 @@ export type ContentBlock =
   | { type: 'text'; text: string }
   | { type: 'thinking'; text: string }
   | { type: 'tool_use'; id: string; name: string; input: JsonValue }
-  | { type: 'tool_result'; toolUseId: string; content: string; isError?: boolean }
+  | { type: 'tool_result'; toolUseId: string; content: string; isError?: boolean | undefined }
 
 /** One turn. `user` holds only what a person said: tool results are blocks of the assistant's turn. */
 export interface Message {
@@ -14,15 +14,15 @@ export interface Message {
   role: 'user' | 'assistant'
   content: ContentBlock[]
   /** ISO 8601, when the transcript says so. */
-  at?: string
+  at?: string | undefined
 }
 
 /** Facts about a conversation that are complete once its messages have been read. */
 export interface ConversationFacts {
   /** What the host called the session, if it did. */
-  title?: string
+  title?: string | undefined
   /** The folder the agent worked in. */
-  project?: string
+  project?: string | undefined
   /** How many items the reader skipped, by kind, for example `{ 'half-written line': 1 }`. */
   skipped: Record<string, number>
 }
@@ -34,9 +34,9 @@ export interface ConversationFacts {
 export interface Conversation {
   sessionId: string
   /** Whether the id is only a file name or a time, which another session may share. */
-  isNamedByFile?: true
+  isNamedByFile?: true | undefined
   messages: AsyncIterable<Message> | Iterable<Message>
   /** Id of the session that started this one; set only for a helper's transcript. */
-  parent?: string
+  parent?: string | undefined
   facts: ConversationFacts
 }

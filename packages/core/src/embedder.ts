@@ -9,16 +9,16 @@ export interface Embedder {
    * Mean and deviation of the cosine of two texts that have nothing in common, so that nearness means the same
    * for every model. Default: 0 and 0.2.
    */
-  readonly unrelated?: { readonly mean: number; readonly deviation: number }
+  readonly unrelated?: { readonly mean: number; readonly deviation: number } | undefined
   /**
    * Unicode names of the scripts that the model was trained on, for example `Latin`. A query mostly in other scripts is
    * answered by its words alone. Default: all scripts.
    */
-  readonly scripts?: readonly string[]
+  readonly scripts?: readonly string[] | undefined
   /** Longest text that the model sees whole, in its own tokens; longer texts are cut at the end. */
-  readonly maxTokens?: number
+  readonly maxTokens?: number | undefined
   /** Most texts that the model handles well in one call: callers with more split them. Default: 64. */
-  readonly maxBatch?: number
+  readonly maxBatch?: number | undefined
   /**
    * One unit-length vector per text, in the order given.
    *
@@ -30,7 +30,7 @@ export interface Embedder {
   embed(
     texts: readonly string[],
     mode: 'document' | 'query',
-    options?: { signal?: AbortSignal },
+    options?: { signal?: AbortSignal | undefined },
   ): Promise<Float32Array[]>
   /** Loads what the first call would load. */
   warmUp?(): Promise<void>

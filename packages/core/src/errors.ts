@@ -38,12 +38,12 @@ export const MemoryErrorCode = {
 export type MemoryErrorCode = (typeof MemoryErrorCode)[keyof typeof MemoryErrorCode]
 
 export interface MemoryErrorContext {
-  scope?: MemoryScope
-  key?: string
+  scope?: MemoryScope | undefined
+  key?: string | undefined
   cause?: unknown
   /** Facts a program may use, for example `{ issues }` or `{ path }`. Never holds a memory's text. */
-  details?: Record<string, unknown>
-  retryAfterMs?: number
+  details?: Record<string, unknown> | undefined
+  retryAfterMs?: number | undefined
 }
 
 const brand = Symbol.for('recall.MemoryError')

@@ -6,5 +6,10 @@ export interface LmProvider {
    * @param request.json ask the model to answer with one JSON object
    * @throws any error: callers fall back and record that they did
    */
-  complete(request: { system: string; prompt: string; json?: boolean; signal?: AbortSignal }): Promise<string>
+  complete(request: {
+    system: string
+    prompt: string
+    json?: boolean | undefined
+    signal?: AbortSignal | undefined
+  }): Promise<string>
 }

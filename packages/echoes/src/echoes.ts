@@ -13,14 +13,14 @@ export interface EchoesOptions {
   /** The folder of the roles, for example `<project>/.recall/echoes`. */
   root: string
   /** Whether the caller leads the team: only the lead writes to the role `team`. */
-  lead?: boolean
+  lead?: boolean | undefined
   /**
    * Asks the person at the terminal. Supply it only where a person is present: without it, everything that needs a
    * person's consent is refused.
    */
-  askHuman?: (question: string) => Promise<boolean>
-  policy?: PrunePolicy
-  clock?: Clock
+  askHuman?: ((question: string) => Promise<boolean>) | undefined
+  policy?: PrunePolicy | undefined
+  clock?: Clock | undefined
 }
 
 export interface Echoes {
@@ -42,7 +42,7 @@ export interface Echoes {
    *
    * @param options.dryRun report only
    */
-  consolidate(role: string, options?: { dryRun?: boolean }): Promise<Consolidation>
+  consolidate(role: string, options?: { dryRun?: boolean | undefined }): Promise<Consolidation>
   planPrune(role: string): Promise<PrunePlan>
   /**
    * @throws MemoryError CONFLICT while a workflow is active, or when the memory has changed since the plan was
@@ -75,7 +75,10 @@ export interface Echoes {
    *
    * @param options.asShown return the kept plan, if the file has not changed since
    */
-  planKnowledge(role: string, options?: { lm?: LmProvider; asShown?: boolean }): Promise<KnowledgePlan>
+  planKnowledge(
+    role: string,
+    options?: { lm?: LmProvider | undefined; asShown?: boolean | undefined },
+  ): Promise<KnowledgePlan>
   /**
    * Keeps a copy in `archive/knowledge-{date}.md`, then carries out the plan.
    *
@@ -88,7 +91,10 @@ export interface Echoes {
    *
    * @param options.dryRun report only
    */
-  migrate(renames: Readonly<Record<string, string>>, options?: { dryRun?: boolean }): Promise<Migrated[]>
+  migrate(
+    renames: Readonly<Record<string, string>>,
+    options?: { dryRun?: boolean | undefined },
+  ): Promise<Migrated[]>
   /**
    * Records that a workflow used entries.
    *
@@ -104,5 +110,5 @@ export interface Echoes {
    *
    * @param options.fix remove temporary files of killed processes; no other file is touched
    */
-  examine(options?: { fix?: boolean }): Promise<EchoCheck[]>
+  examine(options?: { fix?: boolean | undefined }): Promise<EchoCheck[]>
 }

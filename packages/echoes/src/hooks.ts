@@ -26,7 +26,7 @@ export interface Occasion {
   /** `YYYY-MM-DD` */
   day: string
   /** For example `PR #42`. */
-  context?: string
+  context?: string | undefined
 }
 
 /** A finding with less confidence is not recorded. */

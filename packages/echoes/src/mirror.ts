@@ -26,7 +26,7 @@ const page = 1000
 export async function mirrorEchoes(
   echoes: Echoes,
   memory: MemoryManager,
-  options: { prefix?: string } = {},
+  options: { prefix?: string | undefined } = {},
 ): Promise<Mirrored> {
   const { prefix = `${tag}:` } = options
   const wanted = new Map<string, JsonObject>()

@@ -12,11 +12,11 @@ export interface SurfaceOptions {
   /** Roles to search; the team's memory is always searched too. */
   roles: readonly string[]
   /** The folder of the documents for people, for example `docs/solutions`, which are searched as well. */
-  solutions?: string
+  solutions?: string | undefined
   /** Records the surfaced entries as used by this workflow. */
-  workflow?: string
+  workflow?: string | undefined
   /** Entries and documents together. Default 8. */
-  limit?: number
+  limit?: number | undefined
 }
 
 export interface Surfaced {

@@ -21,7 +21,7 @@ export interface SharedMemories {
     /** `queued`: stored, and findable a little later. */
     status: 'saved' | 'queued'
     similar: readonly { short_id: string; relation: string; similarity: number | null }[]
-    warnings?: readonly string[]
+    warnings?: readonly string[] | undefined
   }>
   /** Records that a memory was useful. */
   cite(id: string): Promise<unknown>
@@ -30,15 +30,15 @@ export interface SharedMemories {
 export interface McpOptions {
   memory: MemoryManager
   /** A hub adds tools to search it, to save and to cite. */
-  hub?: SharedMemories
+  hub?: SharedMemories | undefined
   /**
    * Removes a memory for good; for a session's archive, also everything else kept of that session. Default:
    * `memory.delete`.
    */
-  forget?(scope: MemoryScope, key: string): Promise<void>
+  forget?: ((scope: MemoryScope, key: string) => Promise<void>) | undefined
   /** What a search of a scope could not look at, and why, such as files that cannot be read. Default: nothing. */
-  notSearched?(scope: MemoryScope): readonly string[] | Promise<readonly string[]>
-  version?: string
+  notSearched?: ((scope: MemoryScope) => readonly string[] | Promise<readonly string[]>) | undefined
+  version?: string | undefined
 }
 
 export interface McpHandlerOptions {
@@ -49,12 +49,12 @@ export interface McpHandlerOptions {
    */
   optionsFor(principal: unknown): McpOptions | Promise<McpOptions>
   /** Accepted host names of requests. Default: those of this machine. */
-  allowedHosts?: readonly string[]
+  allowedHosts?: readonly string[] | undefined
   /** Accepted host names of the pages that send requests; a request without an `Origin` does not come from a page. */
-  allowedOrigins?: readonly string[]
+  allowedOrigins?: readonly string[] | undefined
   /**
    * Called with what went wrong while a request was answered, such as an error of `optionsFor`, and with why a request
    * was not taken: log it. The caller gets no details. Its errors are ignored.
    */
-  onError?: (error: Error) => void
+  onError?: ((error: Error) => void) | undefined
 }

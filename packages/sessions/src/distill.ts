@@ -35,9 +35,9 @@ export interface DistillPlan {
 
 export interface DistillOptions {
   /** Default 200. */
-  limit?: number
+  limit?: number | undefined
   /** Existing topic files, which must not be overwritten. */
-  existingTopics?: readonly string[]
+  existingTopics?: readonly string[] | undefined
 }
 
 /**

@@ -2,7 +2,7 @@ export interface MemoryFacts {
   /** Which parts exist: the folder of the memory, its curated file, the place for archives. */
   present: { memory: boolean; curated: boolean; archives: boolean }
   /** What is wrong with files that exist. */
-  faults?: readonly string[]
+  faults?: readonly string[] | undefined
 }
 
 export interface Health {

@@ -43,15 +43,15 @@ export function parseTimeout(name: string, timeoutMs: number): number {
  * and a misspelt one never.
  */
 export function checkArchiveOptions(options: {
-  lm?: LmProvider
-  lmTimeoutMs?: number
-  resummarize?: boolean
-  maxEntries?: number
-  inWindow?: boolean
-  justEnded?: boolean
-  undated?: number
-  clock?: Clock
-  partSize?: number
+  lm?: LmProvider | undefined
+  lmTimeoutMs?: number | undefined
+  resummarize?: boolean | undefined
+  maxEntries?: number | undefined
+  inWindow?: boolean | undefined
+  justEnded?: boolean | undefined
+  undated?: number | undefined
+  clock?: Clock | undefined
+  partSize?: number | undefined
 }): void {
   const { lm, lmTimeoutMs, undated, clock, resummarize, inWindow, justEnded, ...more } = options
   const { maxEntries: _, partSize: __, ...others } = more

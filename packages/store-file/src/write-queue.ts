@@ -23,8 +23,8 @@ export interface WriteQueueOptions {
    */
   folder: string
   /** The most writes that may wait. Default 10,000. */
-  capacity?: number
-  fileSystem?: FileSystem
+  capacity?: number | undefined
+  fileSystem?: FileSystem | undefined
 }
 
 const itemName = /^(\d{16})\.json$/

@@ -16,7 +16,7 @@ export function markedBlock(
   {
     limit = Number.POSITIVE_INFINITY,
     unit = 'characters',
-  }: { limit?: number; unit?: 'characters' | 'bytes' } = {},
+  }: { limit?: number | undefined; unit?: 'characters' | 'bytes' | undefined } = {},
 ): FileEdit {
   const block = `${begin}\n${content.trimEnd()}\n${end}`
 

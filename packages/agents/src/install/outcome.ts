@@ -24,11 +24,11 @@ export interface InstallOptions {
   /** Folder for receipts and backups; each installation has a folder of its own in it. */
   state: string
   /** Report what would happen without changing anything. */
-  dryRun?: boolean
+  dryRun?: boolean | undefined
   /** Paths of files that a person lets `install` replace; `uninstall` restores their bytes. */
-  replace?: readonly string[]
+  replace?: readonly string[] | undefined
   /** The settings that `install` makes the edits from; recorded for `wiredIn`. */
-  wired?: Wired
+  wired?: Wired | undefined
 }
 
 /** A host's folder may be given relative to the working folder, and uninstalled from another one. */

@@ -6,7 +6,7 @@ export interface ProtocolOptions {
   /** The host's hooks have its sessions archived, at their end or when the next one starts. */
   archives: boolean
   /** The agent may call the tools of the memory. Default true. */
-  tools?: boolean
+  tools?: boolean | undefined
 }
 
 /** The memory protocol: instructions for an agent about its memory, in eight parts and under 4,000 characters. */

@@ -3,7 +3,7 @@ export interface FileEdit {
   /** Absolute. */
   readonly path: string
   /** The whole file is ours: a file of that name that we did not write is not touched. */
-  readonly own?: boolean
+  readonly own?: boolean | undefined
   /**
    * The text with our part in it; the same text when it already has it.
    *
@@ -14,7 +14,7 @@ export interface FileEdit {
   /** The text without our part; `null` when nothing else is in the file. */
   remove(text: string): string | null
   /** The content of a file that stays although nothing else is in it. Default: an empty text. */
-  readonly empty?: string
+  readonly empty?: string | undefined
   /** What a person can put into the file by hand when the edit is refused. */
   readonly byHand: string
 }
@@ -63,7 +63,7 @@ export interface Target {
   /** For people. */
   readonly title: string
   /** Where commands of the host keep the echoes of a project, relative to it. Only read for built-in targets. */
-  readonly echoes?: string
+  readonly echoes?: string | undefined
   /** Whether the host is on this machine. */
   isInstalled(machine: Surroundings): boolean
   /** The changes to make, starting with files that others refer to. They are taken back in reverse order. */

@@ -22,7 +22,7 @@ export interface PluginContext {
   entityRoot: string
   entityName: string
   /** Writes summaries. An algorithm does so if it is missing, has another shape, or fails. */
-  provider?: LmProvider
+  provider?: LmProvider | undefined
 }
 
 export type HealthStatus =
@@ -40,11 +40,11 @@ export interface SetupPrompt {
 
 /** A message as the host keeps it. */
 export interface HostMessage {
-  id?: string
+  id?: string | undefined
   role: 'user' | 'assistant'
   /** A text, or blocks: text, tool use, tool result. */
   content: string | readonly unknown[]
-  timestamp?: string
+  timestamp?: string | undefined
 }
 
 /** A session to archive, or to checkpoint while it continues. */
@@ -55,7 +55,7 @@ export interface HostSession {
 
 /** What the plugin is composed of: a way to open the memory, and the functions of `@recall/sessions`. */
 export interface PluginParts {
-  version?: string
+  version?: string | undefined
   /** Opens the memory below an entity's root, and creates it when there is none. */
   open(entityRoot: string): Promise<MemoryManager>
   archiveSession: ConversationArchiver

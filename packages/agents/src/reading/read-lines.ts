@@ -17,13 +17,13 @@ export interface Line {
 
 export interface ReadLinesOptions {
   /** Longest line kept, in bytes. Default 16 MB. */
-  maxLineBytes?: number
+  maxLineBytes?: number | undefined
   /** Bytes read at once. Default 256 kB. */
-  chunkBytes?: number
+  chunkBytes?: number | undefined
   /** The most lines to read, whatever they hold. Default: all. */
-  mostLines?: number
+  mostLines?: number | undefined
   /** Only what lies between these bytes, as it is: not decompressed. Default: all. */
-  part?: { start: number; end?: number | undefined }
+  part?: { start: number; end?: number | undefined } | undefined
 }
 
 const defaultMaxLineBytes = 16 * 1024 * 1024

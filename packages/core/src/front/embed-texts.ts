@@ -14,7 +14,7 @@ export async function embedTexts(
   embedder: Embedder,
   texts: readonly string[],
   mode: 'document' | 'query',
-  options?: { signal?: AbortSignal },
+  options?: { signal?: AbortSignal | undefined },
 ): Promise<Float32Array[]> {
   const most = embedder.maxBatch ?? defaultBatch
   if (!Number.isInteger(most) || most < 1)
@@ -36,7 +36,7 @@ async function embedBatch(
   embedder: Embedder,
   texts: readonly string[],
   mode: 'document' | 'query',
-  options: { signal?: AbortSignal } | undefined,
+  options: { signal?: AbortSignal | undefined } | undefined,
 ): Promise<Float32Array[]> {
   const { model, dimensions } = embedder
   const vectors: unknown = await (options

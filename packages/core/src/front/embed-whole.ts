@@ -14,7 +14,7 @@ export async function embedWhole(
   embedder: Embedder,
   texts: readonly string[],
   mode: 'document' | 'query',
-  options?: { signal?: AbortSignal },
+  options?: { signal?: AbortSignal | undefined },
 ): Promise<Float32Array[]> {
   const isRead = texts.map((text) => canRead(embedder, text))
   const read = texts.filter((_, i) => isRead[i])
@@ -29,7 +29,7 @@ async function embedParts(
   embedder: Embedder,
   texts: readonly string[],
   mode: 'document' | 'query',
-  options?: { signal?: AbortSignal },
+  options?: { signal?: AbortSignal | undefined },
 ): Promise<Float32Array[]> {
   const split = texts.map((text) => partsOf(text, embedder.maxTokens))
   const vectors = await embedTexts(embedder, split.flat(), mode, options)

@@ -20,7 +20,11 @@ export function renamePatiently(
     platform = process.platform,
     rename = renameSync,
     wait = pause,
-  }: { platform?: NodeJS.Platform; rename?: typeof renameSync; wait?: (ms: number) => void } = {},
+  }: {
+    platform?: NodeJS.Platform | undefined
+    rename?: typeof renameSync | undefined
+    wait?: ((ms: number) => void) | undefined
+  } = {},
 ): void {
   for (let waited = 0, ms = 1; ; waited += ms, ms = Math.min(2 * ms, longestPauseMs)) {
     try {

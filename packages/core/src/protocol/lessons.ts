@@ -12,7 +12,7 @@ import { updateEntry } from './update-entry.ts'
 export interface ExecutionRecord {
   toolsUsed: string[]
   /** Default: any. */
-  outcome?: Outcome
+  outcome?: Outcome | undefined
 }
 
 /** One lesson, however often it was learned and in whatever spelling. */

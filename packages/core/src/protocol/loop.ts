@@ -29,15 +29,15 @@ export interface Reflection {
   /** Learned for the next time: each becomes a long-term memory. */
   lessons: (Lesson | AnyLesson)[]
   /** Names of the tools that took part: episodes are found by them. */
-  toolsUsed?: string[]
+  toolsUsed?: string[] | undefined
   /**
    * Keys of the long-term patterns and playbooks that were followed, of at most 1,014 characters each. The outcome is
    * recorded in the entry itself, or in `statistic:<key>`, with `:` in place of `#`, when the entry is plain text, is
    * absent and its key has a `#`, or its schema takes no rate.
    */
-  patternsUsed?: string[]
+  patternsUsed?: string[] | undefined
   /** Rounds that the action took. Default 1. */
-  iterations?: number
+  iterations?: number | undefined
 }
 
 /**

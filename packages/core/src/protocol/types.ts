@@ -4,7 +4,7 @@ import type { MemoryScope } from '../scope.ts'
 export interface Goal {
   /** The goal in words: memories are searched by it. */
   description: string
-  id?: string
+  id?: string | undefined
   [member: string]: unknown
 }
 
@@ -16,7 +16,7 @@ export type Outcome = 'success' | 'partial' | 'failure'
 /** What was learned, in a sentence. */
 export interface Lesson {
   /** Default: made from category and text, so that the same lesson is the same entry. */
-  id?: string
+  id?: string | undefined
   category: string
   text: string
   [member: string]: unknown

@@ -22,7 +22,7 @@ export function updateEntry<T>(
   scope: MemoryScope,
   key: string,
   change: (known: T | null, metadata: MemoryMetadata | null) => { value: T } & WriteOptions,
-  { pause = byTimer }: { pause?: (milliseconds: number) => Promise<unknown> } = {},
+  { pause = byTimer }: { pause?: ((milliseconds: number) => Promise<unknown>) | undefined } = {},
 ): Promise<T> {
   const attempt = async (): Promise<T> => {
     const known = await memory.read<T>(scope, key, { includeMetadata: true })

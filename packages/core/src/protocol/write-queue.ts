@@ -78,7 +78,7 @@ export const queueIsClosed = (): MemoryError =>
  *
  * @throws MemoryError INVALID_INPUT when the capacity is not a whole number of at least 1, or another option is given
  */
-export function createInMemoryQueue(options: { capacity?: number } = {}): WriteQueue {
+export function createInMemoryQueue(options: { capacity?: number | undefined } = {}): WriteQueue {
   parseInput(queueOptionsSchema, options, 'options')
   const capacity = parseQueueCapacity(options.capacity)
   const items = new Map<number, QueueItem>()

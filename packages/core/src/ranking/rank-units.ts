@@ -16,16 +16,16 @@ export interface UnitEvidence<Document> {
   /** BM25 of the query in the unit; 0 when none of its words occurs. */
   bm25: number
   /** Whether every word of the query occurs; counts in a search by words alone. */
-  isWhole?: boolean
+  isWhole?: boolean | undefined
   /** Cosine of the unit's vector and the query's, when both exist. */
-  similarity?: number
+  similarity?: number | undefined
   /** For a turn of a conversation: whether its label (who speaks) holds a word of the query. */
-  labelled?: boolean
+  labelled?: boolean | undefined
   /**
    * For a turn of a conversation: the share of the query's words, weighted by rarity, that occur in it or in the
    * `surroundingReach` turns before and after it.
    */
-  surroundings?: number
+  surroundings?: number | undefined
   /** Milliseconds since the document was last written; negative ages count as zero. */
   ageMs: number
 }
@@ -37,9 +37,9 @@ export interface QueryEvidence<Document> {
   /** BM25 of the candidate at rank `noiseRank`, 0 when there are fewer: the level that counts as noise. */
   bm25Noise: number
   /** How the similarities of all units are spread, when vectors take part. */
-  spread?: Spread
+  spread?: Spread | undefined
   /** For conversations of several turns: the share of the query's words, weighted by rarity, that occur in them. */
-  coverage?: ReadonlyMap<Document, number>
+  coverage?: ReadonlyMap<Document, number> | undefined
 }
 
 /** Distribution of the cosine over every unit that could be found. */

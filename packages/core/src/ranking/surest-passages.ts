@@ -5,7 +5,7 @@ import { type Sureness, surestFirst } from './confidence.ts'
 /** A passage of a match, with its own score and confidence; the whole match if it has no passages. */
 export interface FoundPassage<T> extends Sureness {
   match: MemoryMatch<T>
-  passage?: MatchedPassage
+  passage?: MatchedPassage | undefined
 }
 
 /** Share of a match's score that another of its passages needs in order to be shown. */

@@ -37,7 +37,7 @@ export function fenceRecalled(text: string, source: string): string {
  *
  * @param options.mayBeCut the text may have been cut off: a block without an end extends to the end of the text
  */
-export function stripRecalled(text: string, options: { mayBeCut?: boolean } = {}): string {
+export function stripRecalled(text: string, options: { mayBeCut?: boolean | undefined } = {}): string {
   const kept: string[] = []
   let position = 0
   for (const { index: start } of text.matchAll(anyOpening)) {

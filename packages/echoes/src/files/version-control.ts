@@ -21,7 +21,11 @@ const settingsSchema = z.nullish(
  * @throws MemoryError INVALID_INPUT, with nothing changed, when the settings cannot be read, or the folder to exclude
  * is the project itself
  */
-export function applyVersionControl(options: { project: string; folder: string; settings?: string }): {
+export function applyVersionControl(options: {
+  project: string
+  folder: string
+  settings?: string | undefined
+}): {
   versionControlled: boolean
   changed: boolean
 } {

@@ -109,7 +109,7 @@ function planned(
  * @throws MemoryError INVALID_INPUT for an unknown category, or one whose folder is a link
  */
 export async function promoteEcho(
-  options: { folder: string; askHuman?: (question: string) => Promise<boolean> },
+  options: { folder: string; askHuman?: ((question: string) => Promise<boolean>) | undefined },
   role: string,
   echo: KnownEcho,
   details: PromotionDetails,

@@ -102,7 +102,7 @@ const issuesOf = (error: z.core.$ZodError): string[] =>
  */
 export function findRemembrance(
   folder: string,
-  filter: { category?: RemembranceCategory; search?: string } = {},
+  filter: { category?: RemembranceCategory | undefined; search?: string | undefined } = {},
 ): { documents: RemembranceDocument[]; problems: string[] } {
   const words = (filter.search ?? '').toLowerCase().split(/\s+/)
   const documents: RemembranceDocument[] = []

@@ -26,7 +26,7 @@ const candidates = 20
  */
 export async function recoverWindow(
   memory: MemoryManager,
-  options: { maxEntries?: number } = {},
+  options: { maxEntries?: number | undefined } = {},
 ): Promise<string | null> {
   const { maxEntries: asked, ...others } = options
   refuseUnknownOptions(others)

@@ -14,11 +14,11 @@ export interface Summary {
 }
 
 export interface SummarizeOptions {
-  lm?: LmProvider
+  lm?: LmProvider | undefined
   /** How long the model may take, in milliseconds; `Infinity` for any time. Default 30 seconds. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /** Words that were counted while the conversation was read. Default: counted from the turns. */
-  keywords?: KeywordCounter
+  keywords?: KeywordCounter | undefined
 }
 
 export const byAlgorithm = 'algorithm'
