@@ -109,6 +109,14 @@ const isOurs = (symbol: ts.Symbol): boolean =>
   symbol.declarations?.some((each) => each.getSourceFile().fileName.startsWith(join(root, 'packages'))) ??
   false
 
+const isOfDependency = (symbol: ts.Symbol): boolean =>
+  symbol.declarations?.every((each) => {
+    const { fileName } = each.getSourceFile()
+    return (
+      fileName.includes('/node_modules/') && !/\/node_modules\/(?:@types\/node|typescript)\//.test(fileName)
+    )
+  }) ?? false
+
 const isTypeParameter = ({ flags }: ts.Symbol): boolean => (flags & ts.SymbolFlags.TypeParameter) !== 0
 
 describe.each(entries)('$folder', ({ files }) => {
@@ -122,6 +130,16 @@ describe.each(entries)('$folder', ({ files }) => {
         .map((type) => `${type.name} in ${symbol.name}`),
     )
     expect([...new Set(unnamed)]).toEqual([])
+  })
+
+  it('exports every type of another package that a function of it returns', () => {
+    const returned = files.flatMap(exportsOf).flatMap(({ name, declarations = [] }) =>
+      declarations
+        .flatMap((each) => (ts.isFunctionDeclaration(each) && each.type ? namedTypes(each.type) : []))
+        .filter((type) => isOfDependency(type) && !exported.has(type))
+        .map((type) => `${type.name} of ${name}`),
+    )
+    expect(returned).toEqual([])
   })
 
   it('takes undefined for an option that is not given', () => {
