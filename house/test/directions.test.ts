@@ -269,3 +269,20 @@ it('nothing is left to be done in a comment', () => {
   )
   expect(marks).toEqual([])
 })
+
+/** Functions that are named like an answer of yes or no, and give an error. */
+const askedForErrors = (text: string): string[] =>
+  [...text.matchAll(/\b(?:const|function) ((?:is|has|can)[A-Z]\w*)(?: = )?\([^()]*\): \w*Error\b/g)].map(
+    ([, name]) => name as string,
+  )
+
+it('no function that makes an error is named like one that answers yes or no', () => {
+  const files = [...libraries, ...apps].flatMap(sourcesOf)
+  expect(files.flatMap((path) => askedForErrors(read(path)).map((name) => `${path}: ${name}`))).toEqual([])
+  const samples = [
+    'const isGone = (path: string): MemoryError =>',
+    'function hasNone(\n  path: string,\n): Error {',
+    'const isGone = (path: string): boolean =>',
+  ]
+  expect(samples.flatMap(askedForErrors)).toEqual(['isGone', 'hasNone'])
+})
