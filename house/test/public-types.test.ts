@@ -79,7 +79,7 @@ const filledByPrograms = [
   'Situation',
 ]
 const isFilled = ({ name }: ts.Symbol): boolean =>
-  filledByPrograms.includes(name) || /(?<!OpenAiCompatible)(?:Options|Settings)$/.test(name)
+  filledByPrograms.includes(name) || /(?:Options|Settings)$/.test(name)
 
 /** What of an exported symbol programs fill: the members of such a type, or the parameters of a function. */
 const filled = (symbol: ts.Symbol): readonly ts.Node[] =>

@@ -14,10 +14,10 @@ export interface OpenAiCompatibleOptions {
   /** URL up to and including the version, for example `http://localhost:11434/v1`. */
   baseUrl: string
   model: string
-  apiKey?: string
-  fetch?: typeof globalThis.fetch
+  apiKey?: string | undefined
+  fetch?: typeof globalThis.fetch | undefined
   /** Milliseconds that one answer may take; `Infinity` for any time. Default 30 seconds. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
 }
 
 /** Far more than any summary has. */

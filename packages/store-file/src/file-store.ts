@@ -63,7 +63,7 @@ export interface FileStore extends MemoryStore {
    * Brings the index up to date. With `full` it is rebuilt: afterwards neither index nor vectors hold any trace of a
    * text that is no longer in a file, and the access counts hold no key of a removed entry.
    */
-  reindex(options: { full: boolean; onProgress?: (progress: IndexProgress) => void }): void
+  reindex(options: { full: boolean; onProgress?: ((progress: IndexProgress) => void) | undefined }): void
   /**
    * Begins to remove something for good. Index and vectors hold traces of it until they are rebuilt: if the process is
    * killed before that, a note on disk says so.
