@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createMemoryManager } from '@recall/core'
 import { openFileStore } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
-import { type ArchiveResult, createArchiver } from '../src/imports/archiver.ts'
+import { type ArchiveResult, createArchiver } from '../src/archiving/archiver.ts'
 import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
 
 describe('archive', () => {

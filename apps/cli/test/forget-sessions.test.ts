@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type ConversationArchive, createMemoryManager } from '@recall/core'
 import { openFileMemory, openFileStore } from '@recall/store-file'
 import { describe, expect, it, vi } from 'vitest'
-import { createArchiver } from '../src/imports/archiver.ts'
+import { createArchiver } from '../src/archiving/archiver.ts'
 import { addressesByKey } from '../src/memory/find-addresses.ts'
 import {
   createShell,

@@ -2,7 +2,7 @@ import { readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { openFileStore } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
-import { openJournal } from '../src/imports/import-journal.ts'
+import { openJournal } from '../src/archiving/import-journal.ts'
 import { createShell, type Shell, temporaryFolder, writeFiles } from './support.ts'
 
 it('takes a note with a word before a colon whole', async () => {

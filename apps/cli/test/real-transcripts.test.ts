@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { openTranscript } from '@recall/agents'
 import { redactText } from '@recall/core'
 import { describe, expect, it } from 'vitest'
-import { listTranscripts } from '../src/imports/transcripts.ts'
+import { listTranscripts } from '../src/archiving/list-transcripts.ts'
 import { createShell, hasTranscripts, transcriptsFolder } from './support.ts'
 
 /** What people and agents said in a transcript, read independently of any archive. */

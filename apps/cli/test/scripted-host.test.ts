@@ -15,9 +15,9 @@ import { fileURLToPath } from 'node:url'
 import { openTranscript } from '@recall/agents'
 import { layouts } from '@recall/store-file'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { listTranscripts } from '../src/archiving/list-transcripts.ts'
 import { readSession } from '../src/hosts/host-sessions.ts'
 import { takeArchivingLock } from '../src/hosts/lock-files.ts'
-import { listTranscripts } from '../src/imports/transcripts.ts'
 import { hasTranscripts, transcriptsFolder } from './support.ts'
 
 const app = fileURLToPath(new URL('..', import.meta.url))

@@ -11,13 +11,13 @@ import {
 } from '@recall/core'
 import { searchableText } from '@recall/core/json'
 import { entryMetadata } from '@recall/core/stores'
-import { addCounts } from '../imports/add-counts.ts'
-import { throwAll } from '../imports/unreadable.ts'
+import { addCounts } from '../add-counts.ts'
 import { everyEntry, everyNamespace, type KeptEntry } from '../memory/every-entry.ts'
 import type { RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
 import { formatCounts } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
+import { throwAll } from '../throw-all.ts'
 
 /**
  * Prints one JSON line for each entry of every namespace, in all scopes or one: its metadata, its searchable text if

@@ -1,11 +1,12 @@
 import { splitAddress } from '@recall/agents'
 import { isMemoryError, MemoryErrorCode, type MemoryManager } from '@recall/core'
 import type { FileStore } from '@recall/store-file'
+import { addCounts } from '../add-counts.ts'
+import { createArchiver } from '../archiving/archiver.ts'
+import { type ImportJournal, openJournal } from '../archiving/import-journal.ts'
+import { formatsIn } from '../archiving/known-formats.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { addCounts } from '../imports/add-counts.ts'
-import { createArchiver } from '../imports/archiver.ts'
 import { createEntryImporter } from '../imports/import-entries.ts'
-import { type ImportJournal, openJournal } from '../imports/import-journal.ts'
 import { createMemoryImporter } from '../imports/import-memories.ts'
 import {
   describeFailed,
@@ -15,7 +16,6 @@ import {
   reasonOf,
 } from '../imports/import-report.ts'
 import { isOfProject, listSources, type Source } from '../imports/import-sources.ts'
-import { formatsIn } from '../imports/unreadable.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { languageModel } from '../memory/language-model.ts'
 import { requireWired } from '../memory/receipts.ts'

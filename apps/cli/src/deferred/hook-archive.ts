@@ -3,6 +3,7 @@ import { splitAddress } from '@recall/agents'
 import { createMemoryManager, type LmProvider, windowHeading } from '@recall/core'
 import { clearWindow, consumeWindow } from '@recall/sessions'
 import { type FileStore, keptModel } from '@recall/store-file'
+import { OutOfTime } from '../archiving/archiver.ts'
 import { type ArchivedHostSession, archiveHostSession } from '../hosts/archive-host-session.ts'
 import {
   type HostSession,
@@ -16,7 +17,6 @@ import {
 } from '../hosts/host-sessions.ts'
 import { type LockFile, takeArchivingLock, withNotesLocked } from '../hosts/lock-files.ts'
 import { createRevisionReader } from '../hosts/session-revisions.ts'
-import { OutOfTime } from '../imports/archiver.ts'
 import { languageModel } from '../memory/language-model.ts'
 import { withStore } from '../memory/with-store.ts'
 import type { Io } from '../terminal/io.ts'

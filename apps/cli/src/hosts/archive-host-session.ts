@@ -8,7 +8,7 @@ import {
 } from '@recall/core'
 import { recoverWindow } from '@recall/sessions'
 import { defaultFileSystem, type FileStore, readConfig } from '@recall/store-file'
-import { createArchiver } from '../imports/archiver.ts'
+import { createArchiver } from '../archiving/archiver.ts'
 import { readForgotten } from '../memory/forgotten.ts'
 import { compactionKey, compactionType } from '../memory/session-keys.ts'
 import { type HostSession, stampOf } from './host-sessions.ts'

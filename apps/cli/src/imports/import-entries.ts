@@ -16,8 +16,8 @@ import {
 import { equalJson, isJsonObject, searchableText, toJsonValue } from '@recall/core/json'
 import { beginningOf } from '@recall/core/text'
 import type { FileStore } from '@recall/store-file'
+import { addCounts } from '../add-counts.ts'
 import { readForgotten } from '../memory/forgotten.ts'
-import { addCounts } from './add-counts.ts'
 import { emptyOutcome, type ImportOutcome } from './import-report.ts'
 
 type ExportedEntry = Entry & { archived: boolean }

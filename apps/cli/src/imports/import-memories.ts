@@ -3,9 +3,9 @@ import { type Entry, type MemoryManager, type RedactionCounts, redactJson, redac
 import { searchableText } from '@recall/core/json'
 import { beginningOf } from '@recall/core/text'
 import { defaultFileSystem, type FileStore, readTombstones } from '@recall/store-file'
+import { addCounts } from '../add-counts.ts'
+import type { ImportJournal } from '../archiving/import-journal.ts'
 import { sha256 } from '../digest.ts'
-import { addCounts } from './add-counts.ts'
-import type { ImportJournal } from './import-journal.ts'
 import { emptyOutcome, type ImportOutcome } from './import-report.ts'
 import type { Source } from './import-sources.ts'
 

@@ -1,8 +1,8 @@
 import { memoryFormats } from '@recall/agents'
 import type { MemoryError } from '@recall/core'
+import { withoutFormats } from '../archiving/known-formats.ts'
 import { firstFew } from '../terminal/first-few.ts'
 import { count, formatCounts, formatSkipped } from '../terminal/format.ts'
-import { withoutFormats } from './unreadable.ts'
 
 /** A source that could not be imported, and why. */
 export interface Failure {

@@ -2,9 +2,9 @@ import { dirname, resolve, sep } from 'node:path'
 import { listImportable, openTranscript, sessionSources, stateOfSource } from '@recall/agents'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import type { Io } from '../terminal/io.ts'
+import { throwAll } from '../throw-all.ts'
 import { type Failure, reasonOf } from './import-report.ts'
 import { isWithin, nameBelow } from './source-paths.ts'
-import { throwAll } from './unreadable.ts'
 
 /** A file that may hold a session or memories. */
 export interface Source {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { listImportable, listSessionTranscripts, openTranscript } from '@recall/agents'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import type { Io } from '../terminal/io.ts'
-import { throwAll } from './unreadable.ts'
+import { throwAll } from '../throw-all.ts'
 
 /**
  * The transcripts below some paths, each once, sessions before their helpers, and the paths that cannot be read.
