@@ -2,7 +2,7 @@ import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { layouts } from '@recall/store-file'
 import { expect, it } from 'vitest'
-import { readSessions, saveSession } from '../src/hosts/host-sessions.ts'
+import { readNotes, saveNote } from '../src/hosts/session-notes.ts'
 import { openOpencodeDatabase, sessionsOfOnePrompt } from './opencode-database.ts'
 import { createShell, poolSession, writeFiles, writeSession } from './support.ts'
 
@@ -17,7 +17,7 @@ async function givenUp(
   writeFiles(shell.root, { 'sessions/s1.jsonl': 'no transcript\n' })
   const place = { root: shell.root, layout: layouts.entity }
   const problem = { reason: 'it is damaged', tries: 5 }
-  saveSession(place, {
+  saveNote(place, {
     sessionId: 's1',
     host: 'claude',
     transcript,
@@ -30,7 +30,7 @@ async function givenUp(
     const { code, out } = await shell.run('doctor', ...options)
     return { code, finding: out.split('\n').find((line) => line.includes('session s1 was not archived')) }
   }
-  return { shell, transcript, examine, notes: () => readSessions(place) }
+  return { shell, transcript, examine, notes: () => readNotes(place) }
 }
 
 it('is satisfied when a person has archived the transcript of a session that was given up', async () => {

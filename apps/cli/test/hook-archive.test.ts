@@ -13,8 +13,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { layouts, openFileMemory } from '@recall/store-file'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { readSessions, saveSession } from '../src/hosts/host-sessions.ts'
 import { takeArchivingLock } from '../src/hosts/lock-files.ts'
+import { readNotes, saveNote } from '../src/hosts/session-notes.ts'
 import { createShell, poolSession, serveTinyModel, temporaryFolder, writeSession } from './support.ts'
 
 describe('archiving by hooks', () => {
@@ -209,9 +209,7 @@ describe('archiving by hooks', () => {
     for (const argv of shell.detached.splice(0)) await shell.run(...argv)
     await start('s3')
     expect({ asked, detached: shell.detached }).toEqual({ asked: 1, detached: [] })
-    const [left] = readSessions({ root, layout: layouts.entity }).filter(
-      ({ sessionId }) => sessionId === 's1',
-    )
+    const [left] = readNotes({ root, layout: layouts.entity }).filter(({ sessionId }) => sessionId === 's1')
     expect(left).toMatchObject({ state: 'open', saved: 'session', done: expect.any(String) })
   })
 
@@ -313,7 +311,7 @@ describe('archiving by hooks', () => {
       await shell.withInput(event(going)).run('hook', 'stop')
     }
     const place = { root: shell.root, layout: layouts.entity }
-    expect(readSessions(place)).toMatchObject([{ transcript: join(second as string, 's1.jsonl') }])
+    expect(readNotes(place)).toMatchObject([{ transcript: join(second as string, 's1.jsonl') }])
   })
 
   it('saves a session that was compacted also when it goes on first', async () => {
@@ -351,17 +349,17 @@ describe('archiving by hooks', () => {
     const week = 8 * 24 * 3600_000
     const at = Date.parse('2026-03-06T12:00:00Z') - week
     const session = { host: 'claude', transcript: join(shell.root, 'gone for ever.jsonl'), at } as const
-    saveSession(place, { ...session, sessionId: 'done', state: 'open' })
+    saveNote(place, { ...session, sessionId: 'done', state: 'open' })
     const damaged = join(shell.root, "somebody's garbage.jsonl")
     writeFileSync(damaged, 'no transcript\n')
-    saveSession(place, {
+    saveNote(place, {
       ...session,
       sessionId: 'given-up',
       transcript: damaged,
       state: 'ended',
       problem: { reason: 'no such thing', tries: 5 },
     })
-    saveSession(place, {
+    saveNote(place, {
       ...session,
       sessionId: 'told',
       state: 'open',
@@ -376,7 +374,7 @@ describe('archiving by hooks', () => {
     }
     await shell.withInput(event(starting)).run('hook', 'session-start')
     expect(
-      readSessions(place)
+      readNotes(place)
         .map(({ sessionId }) => sessionId)
         .sort(),
     ).toEqual(['given-up', 'new', 'told'])
@@ -396,13 +394,13 @@ describe('archiving by hooks', () => {
     const transcript = writeSession(shell.root, 's1', poolSession)
     const at = Date.parse('2026-03-06T12:00:00Z') - 8 * 24 * 3600_000
     const problem = { reason: 'it was forgotten', tries: 1, isForgotten: true }
-    saveSession(place, { sessionId: 's1', host: 'claude', transcript, at, state: 'ended', problem })
+    saveNote(place, { sessionId: 's1', host: 'claude', transcript, at, state: 'ended', problem })
     await shell.run('hook', 'drain')
     expect((await shell.run('search', 'release')).code).toBe(1)
     expect((await shell.run('doctor')).code).toBe(0)
     const starting = { session_id: 's2', transcript_path: join(shell.root, 's2.jsonl'), hook_event_name: 'X' }
     await shell.withInput(event(starting)).run('hook', 'session-start')
-    expect(readSessions(place)).toMatchObject([{ sessionId: 's2' }])
+    expect(readNotes(place)).toMatchObject([{ sessionId: 's2' }])
   })
 
   it('tries no session again that a person had forgotten', async () => {
@@ -412,7 +410,7 @@ describe('archiving by hooks', () => {
     await run('session-end', 'SessionEnd')
     for (let i = 0; i < 2; i++) await shell.run('hook', 'drain')
     const problem = { reason: expect.stringContaining('was forgotten'), tries: 1, isForgotten: true }
-    expect(readSessions({ root: shell.root, layout: layouts.entity })).toMatchObject([{ problem }])
+    expect(readNotes({ root: shell.root, layout: layouts.entity })).toMatchObject([{ problem }])
   })
 
   it('tries a session once at a time, and gives none up for a folder that is away', async () => {
@@ -425,7 +423,7 @@ describe('archiving by hooks', () => {
       const input = { session_id: id, transcript_path: transcript, hook_event_name: 'SessionEnd' }
       await shell.withInput(event(input)).run('hook', 'session-end')
     }
-    const triesOf = (id: string) => readSessions(place).find((each) => each.sessionId === id)?.problem?.tries
+    const triesOf = (id: string) => readNotes(place).find((each) => each.sessionId === id)?.problem?.tries
 
     const garbage = join(shell.root, 'garbage.jsonl')
     writeFileSync(garbage, 'no transcript\n')

@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { layouts } from '@recall/store-file'
 import { describe, expect, it, vi } from 'vitest'
-import { readSessions } from '../src/hosts/host-sessions.ts'
+import { readNotes } from '../src/hosts/session-notes.ts'
 import { openOpencodeDatabase, sessionsOfOnePrompt } from './opencode-database.ts'
 import { createShell, writeFiles } from './support.ts'
 
@@ -128,7 +128,7 @@ describe('hook, with a session of several transcripts or in a database', () => {
     appendFileSync(transcript_path, say('and then?'))
     await end()
     expect((await shell.run('search', 'helper')).out).toContain('helper d')
-    expect(readSessions({ root: shell.root, layout: layouts.entity })).toMatchObject([
+    expect(readNotes({ root: shell.root, layout: layouts.entity })).toMatchObject([
       { problem: { tries: 1, reason: expect.stringContaining('agent-b.jsonl') } },
     ])
   })

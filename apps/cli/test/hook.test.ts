@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { layouts } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
 import { hookEvents } from '../src/hosts/hook-events.ts'
-import { readSessions } from '../src/hosts/host-sessions.ts'
+import { readNotes } from '../src/hosts/session-notes.ts'
 import { createShell, poolSession, temporaryFolder, writeFiles, writeSession } from './support.ts'
 
 describe('hook', () => {
@@ -188,7 +188,7 @@ describe('hook', () => {
     rmSync(inTheWay)
     await shell.run('hook', 'drain')
     expect((await shell.run('search', 'zebra')).code).toBe(0)
-    expect(readSessions({ root: shell.root, layout: layouts.entity })[0]?.summaries).toBeUndefined()
+    expect(readNotes({ root: shell.root, layout: layouts.entity })[0]?.summaries).toBeUndefined()
   })
 
   it.each([

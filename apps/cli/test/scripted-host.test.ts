@@ -16,8 +16,8 @@ import { openTranscript } from '@recall/agents'
 import { layouts } from '@recall/store-file'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listTranscripts } from '../src/archiving/list-transcripts.ts'
-import { readSession } from '../src/hosts/host-sessions.ts'
 import { takeArchivingLock } from '../src/hosts/lock-files.ts'
+import { readNote } from '../src/hosts/session-notes.ts'
 import { hasTranscripts, transcriptsFolder } from './support.ts'
 
 const app = fileURLToPath(new URL('..', import.meta.url))
@@ -227,7 +227,7 @@ describe.runIf(hasTranscripts())('a scripted host', () => {
           }),
         ),
       )
-      const noted = readSession(place, id)?.summaries?.map(({ text }) => text)
+      const noted = readNote(place, id)?.summaries?.map(({ text }) => text)
       expect(noted?.toSorted()).toEqual(texts)
     }
     archiving?.release()

@@ -13,8 +13,8 @@ import {
   type VectorSpace,
 } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { forgetGivenUp, givenUpSessions, isGone } from '../hosts/given-up-sessions.ts'
-import { damagedSessions, type HostSession } from '../hosts/host-sessions.ts'
+import { deleteGivenUp, givenUpSessions, isGone } from '../hosts/given-up-sessions.ts'
+import { damagedNotes, type SessionNote } from '../hosts/session-notes.ts'
 import { wiredAgents } from '../hosts/wired-agents.ts'
 import { areOf, openEmbedder } from '../memory/embedder.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
@@ -41,7 +41,7 @@ export async function doctor(
         ...wiredAgents(io, store),
         ...(await embeddingModel(io, store)),
         ...(await sessionsLeft(store, options.fix ?? false)),
-        ...sessionsLost(store),
+        ...lostSessions(store),
       ])
   const healthy = findings.every(({ ok }) => ok)
   if (options.json) io.out(`${JSON.stringify({ healthy, findings })}\n`)
@@ -121,10 +121,10 @@ const difference = (given: VectorSpace, kept: VectorSpace): string =>
     : `${given.model}, but the vectors are of ${kept.model}`
 
 async function sessionsLeft(store: FileStore, fix: boolean): Promise<Finding[]> {
-  const left: HostSession[] = []
-  const gone: HostSession[] = []
+  const left: SessionNote[] = []
+  const gone: SessionNote[] = []
   for (const session of givenUpSessions(store)) ((await isGone(session)) ? gone : left).push(session)
-  if (fix) forgetGivenUp(store, gone)
+  if (fix) deleteGivenUp(store, gone)
   const archives = left.map(({ transcript }) => `recall archive ${quoted(transcript)}`).join('; ')
   const mend = `mend what it says, then archive the transcripts: ${archives}`
   const forget = "run 'recall doctor --fix' to give them up for good"
@@ -136,7 +136,7 @@ async function sessionsLeft(store: FileStore, fix: boolean): Promise<Finding[]> 
 
 const notArchived = (
   check: string,
-  sessions: readonly HostSession[],
+  sessions: readonly SessionNote[],
   { ok, remedy }: { ok: boolean; remedy: string },
 ): Finding => ({
   check,
@@ -148,8 +148,8 @@ const notArchived = (
   ...(ok ? { fixed: true } : {}),
 })
 
-function sessionsLost(store: FileStore): Finding[] {
-  const damaged = damagedSessions(store)
+function lostSessions(store: FileStore): Finding[] {
+  const damaged = damagedNotes(store)
   if (damaged.length === 0) return []
   return [
     {

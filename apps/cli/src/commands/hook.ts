@@ -14,17 +14,17 @@ import { defaultFileSystem, layoutOf } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { hookEvents } from '../hosts/hook-events.ts'
-import {
-  forgetOldSessions,
-  type HostSession,
-  isPending,
-  type MemoryPlace,
-  readSession,
-  readSessions,
-  saveSession,
-} from '../hosts/host-sessions.ts'
 import { withNotesLocked } from '../hosts/lock-files.ts'
 import { nothingToTell, type SessionContext, sessionContext } from '../hosts/session-context.ts'
+import {
+  deleteOldNotes,
+  isPending,
+  type MemoryPlace,
+  readNote,
+  readNotes,
+  type SessionNote,
+  saveNote,
+} from '../hosts/session-notes.ts'
 import { findOwnRoot, type RootOptions } from '../memory/find-root.ts'
 import { requireWired } from '../memory/receipts.ts'
 import type { Io } from '../terminal/io.ts'
@@ -107,15 +107,15 @@ async function handle(io: Io, event: string, input: HookInput | null, options: H
 }
 
 async function start(io: Io, place: MemoryPlace, input: HookInput, options: HookOptions): Promise<void> {
-  let pending: HostSession[] = []
+  let pending: SessionNote[] = []
   const problems: string[] = []
   try {
-    pending = readSessions(place).filter((session) => isPending(session, input.sessionId))
+    pending = readNotes(place).filter((session) => isPending(session, input.sessionId))
     if (pending.length > 0) {
       const { drain } = await import('../deferred/hook-archive.ts')
       await drain(io, place, { own: input.sessionId, budgetMs: startBudgetMs })
     }
-    forgetOldSessions(place, io.now(), input.sessionId)
+    deleteOldNotes(place, io.now(), input.sessionId)
     note(io, place, input, 'open')
   } catch (error) {
     // A failure, such as a full disk, must not stop the session from being told what is known.
@@ -137,7 +137,7 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
 
 /** Gives a session, with its first prompt, what memory knows, and again with the next prompt after it was compacted. */
 async function startTurn(io: Io, place: MemoryPlace, input: HookInput, options: HookOptions): Promise<void> {
-  const earlier = readSession(place, input.sessionId)
+  const earlier = readNote(place, input.sessionId)
   const isTold = !isToldWithPrompt(input) || earlier?.isTold === true
   const warn = (text: string): void => io.err(`recall: not told: ${text}\n`)
   const context = isTold ? nothingToTell : sessionContext(place, input.host, warn)
@@ -160,12 +160,12 @@ async function clearGiven(
 /** The notice for the person; empty when nothing was loaded and nothing failed. */
 function noticeOf(
   place: MemoryPlace,
-  pending: readonly HostSession[],
+  pending: readonly SessionNote[],
   { sessions, window, isCurated }: SessionContext,
   problems: readonly string[],
 ): string {
   const failed = pending
-    .map(({ sessionId }) => readSession(place, sessionId)?.problem?.reason)
+    .map(({ sessionId }) => readNote(place, sessionId)?.problem?.reason)
     .filter((reason) => reason !== undefined)
   const told = [
     ...(sessions === 0 ? [] : [sessions === 1 ? 'the last session' : `the last ${sessions} sessions`]),
@@ -184,15 +184,15 @@ function note(
   io: Io,
   place: MemoryPlace,
   input: HookInput,
-  state: HostSession['state'],
-  reported: Pick<HostSession, 'isTold'> = {},
+  state: SessionNote['state'],
+  reported: Pick<SessionNote, 'isTold'> = {},
 ): void {
-  const news = (): HostSession | undefined => newsOf(io, place, input, { state, ...reported })
+  const news = (): SessionNote | undefined => newsOf(io, place, input, { state, ...reported })
   if (news() === undefined) return
   withNotesLocked(place, () => {
     // Read again: another hook of the session may have noted something meanwhile.
     const session = news()
-    if (session !== undefined) saveSession(place, session)
+    if (session !== undefined) saveNote(place, session)
   })
 }
 
@@ -201,10 +201,10 @@ function newsOf(
   io: Io,
   place: MemoryPlace,
   input: HookInput,
-  reported: Pick<HostSession, 'state' | 'isTold'>,
-): HostSession | undefined {
+  reported: Pick<SessionNote, 'state' | 'isTold'>,
+): SessionNote | undefined {
   const transcript = transcriptOf(input, io)
-  const earlier = readSession(place, input.sessionId)
+  const earlier = readNote(place, input.sessionId)
   const path = transcript ?? earlier?.transcript
   const summary = input.compactSummary === undefined ? [] : [compactSummary(input.compactSummary)]
   if (path === undefined) return undefined

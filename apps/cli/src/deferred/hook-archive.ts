@@ -5,17 +5,17 @@ import { clearWindow, consumeWindow } from '@recall/sessions'
 import { type FileStore, keptModel } from '@recall/store-file'
 import { OutOfTime } from '../archiving/archiver.ts'
 import { type ArchivedHostSession, archiveHostSession } from '../hosts/archive-host-session.ts'
+import { type LockFile, takeArchivingLock, withNotesLocked } from '../hosts/lock-files.ts'
 import {
-  type HostSession,
   hurriedLockMs,
   isPending,
   type MemoryPlace,
-  readSession,
-  readSessions,
-  saveSession,
+  readNote,
+  readNotes,
+  type SessionNote,
+  saveNote,
   stateOf,
-} from '../hosts/host-sessions.ts'
-import { type LockFile, takeArchivingLock, withNotesLocked } from '../hosts/lock-files.ts'
+} from '../hosts/session-notes.ts'
 import { createRevisionReader } from '../hosts/session-revisions.ts'
 import { languageModel } from '../memory/language-model.ts'
 import { withStore } from '../memory/with-store.ts'
@@ -39,8 +39,8 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
   const isHurried = budgetMs !== undefined
   let asked: { model: LmProvider | undefined } | undefined
   const tried = new Set<string>()
-  const pending = (): HostSession[] =>
-    readSessions(place).filter((session) => isPending(session, own) && !tried.has(eventOf(session)))
+  const pending = (): SessionNote[] =>
+    readNotes(place).filter((session) => isPending(session, own) && !tried.has(eventOf(session)))
   while (pending().length > 0) {
     const lock = takeArchivingLock(place)
     if (!lock) {
@@ -74,7 +74,7 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
 }
 
 /** A session that was tried in this run is tried again once something else happens to it. */
-const eventOf = ({ sessionId, at }: HostSession): string => `${sessionId} ${at}`
+const eventOf = ({ sessionId, at }: SessionNote): string => `${sessionId} ${at}`
 
 interface ArchiveRun {
   /** When to leave the rest to another process, on the clock of `performance`. */
@@ -93,11 +93,11 @@ async function archiveAll(
   io: Io,
   place: MemoryPlace,
   store: FileStore,
-  sessions: readonly HostSession[],
+  sessions: readonly SessionNote[],
   { until, lm, isProvisional, lock }: ArchiveRun,
-): Promise<HostSession[]> {
+): Promise<SessionNote[]> {
   const memory = createMemoryManager({ stores: store, clock: io.now })
-  const tried: HostSession[] = []
+  const tried: SessionNote[] = []
   const waitForQuiet = createQuietWait(io)
   const revisionOf = createRevisionReader(sessions)
   for (const session of sessions.toSorted(newFirst)) {
@@ -121,23 +121,23 @@ function unlessOutOfTime(error: unknown): null {
 }
 
 /** Sessions that were never archived come first, then by the time of their last event, oldest first. */
-const newFirst = (a: HostSession, b: HostSession): number =>
+const newFirst = (a: SessionNote, b: SessionNote): number =>
   Number(a.done !== undefined) - Number(b.done !== undefined) || a.at - b.at
 
 /** Records what was done. Events that arrived meanwhile, and summaries that are not stored, stay pending. */
 function settle(
   place: MemoryPlace,
-  session: HostSession,
+  session: SessionNote,
   { seen, revision, saved, stored, problem }: ArchivedHostSession,
 ): void {
   withNotesLocked(place, () => {
-    const current = readSession(place, session.sessionId) ?? session
+    const current = readNote(place, session.sessionId) ?? session
     const { summaries = [], problem: _, ...rest } = current
     const left = summaries.filter(({ id }) => !stored.some((each) => each.id === id))
     const isSameEvent = current.state === session.state && current.at === session.at
     // A checkpoint with something left is tried again: an open session would be archived as one that has ended.
     const isSaved = isSameEvent && current.state === 'checkpoint' && !problem && left.length === 0
-    saveSession(place, {
+    saveNote(place, {
       ...rest,
       state: isSaved ? 'open' : current.state,
       ...(seen === null || problem ? {} : { done: seen, revision }),

@@ -16,7 +16,7 @@ import {
   surestPassages,
 } from '@recall/core/ranking'
 import { beginningOf } from '@recall/core/text'
-import { hurriedLockMs, type MemoryPlace, readSession } from '../hosts/host-sessions.ts'
+import { hurriedLockMs, type MemoryPlace, readNote } from '../hosts/session-notes.ts'
 import { withMemory } from '../memory/with-memory.ts'
 import { clip } from '../terminal/clip.ts'
 import type { Io } from '../terminal/io.ts'
@@ -112,7 +112,7 @@ async function placesOf(
  * checkpoint none do: the host compacted it, and what was said before is found only here.
  */
 function isStillTold(place: MemoryPlace, { sessionId }: HookInput): (key: string) => boolean {
-  if (readSession(place, sessionId)?.saved !== 'session') return () => false
+  if (readNote(place, sessionId)?.saved !== 'session') return () => false
   const own = conversationKey(sessionId)
   return (key) => key === own || key.startsWith(`${own}#`)
 }

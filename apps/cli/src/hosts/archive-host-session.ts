@@ -11,15 +11,15 @@ import { defaultFileSystem, type FileStore, readConfig } from '@recall/store-fil
 import { createArchiver } from '../archiving/archiver.ts'
 import { readForgotten } from '../memory/forgotten.ts'
 import { compactionKey, compactionType } from '../memory/session-keys.ts'
-import { type HostSession, stampOf } from './host-sessions.ts'
+import { type SessionNote, stampOf } from './session-notes.ts'
 import type { Revision } from './session-revisions.ts'
 
 /** The outcome of archiving a host's session. */
-export interface ArchivedHostSession extends Pick<HostSession, 'saved' | 'problem' | 'revision'> {
+export interface ArchivedHostSession extends Pick<SessionNote, 'saved' | 'problem' | 'revision'> {
   /** Stamp of the transcript before it was read; `null` without one. */
   seen: string | null
   /** The summaries that are in the memory by now. */
-  stored: NonNullable<HostSession['summaries']>
+  stored: NonNullable<SessionNote['summaries']>
 }
 
 interface Archiving {
@@ -37,7 +37,7 @@ interface Archiving {
 export async function archiveHostSession(
   memory: MemoryManager,
   store: FileStore,
-  session: HostSession,
+  session: SessionNote,
   known: Revision | undefined,
   { lm, until }: Archiving,
 ): Promise<ArchivedHostSession> {
@@ -58,10 +58,10 @@ export async function archiveHostSession(
 async function archiveNews(
   memory: MemoryManager,
   store: FileStore,
-  session: HostSession,
+  session: SessionNote,
   { seen, revision }: Pick<ArchivedHostSession, 'seen' | 'revision'>,
   archiving: Archiving,
-): Promise<HostSession['saved']> {
+): Promise<SessionNote['saved']> {
   const source = session.state === 'checkpoint' ? 'checkpoint' : 'session'
   const isPromoted = session.saved === 'checkpoint' && source === 'session'
   const isUnchanged = revision === undefined ? seen === session.done : revision === session.revision
@@ -78,9 +78,9 @@ async function archiveNews(
 }
 
 function problemOf(
-  { problem }: HostSession,
+  { problem }: SessionNote,
   { code, message, details }: MemoryError,
-): HostSession['problem'] {
+): SessionNote['problem'] {
   const tries = (problem?.tries ?? 0) + (ofMemory.has(code) ? 0 : 1)
   return { reason: message, tries, ...(details?.forgotten === true ? { isForgotten: true } : {}) }
 }
@@ -98,7 +98,7 @@ const ofMemory: ReadonlySet<MemoryErrorCode> = new Set([
 async function archiveTranscripts(
   memory: MemoryManager,
   store: FileStore,
-  session: HostSession,
+  session: SessionNote,
   source: 'session' | 'checkpoint',
   archiving: Archiving,
 ): Promise<void> {
@@ -126,7 +126,7 @@ async function archiveTranscripts(
 async function rememberSummaries(
   memory: MemoryManager,
   store: FileStore,
-  { sessionId, summaries = [] }: HostSession,
+  { sessionId, summaries = [] }: SessionNote,
 ): Promise<void> {
   if (summaries.length === 0) return
   const isForgotten = readForgotten(store)

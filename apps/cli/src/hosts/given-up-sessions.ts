@@ -2,25 +2,25 @@ import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { listImportable, splitAddress } from '@recall/agents'
+import { withNotesLocked } from './lock-files.ts'
 import {
-  forgetSession,
-  type HostSession,
+  deleteNote,
   isGivenUp,
   type MemoryPlace,
-  readSession,
-  readSessions,
-  saveSession,
+  readNote,
+  readNotes,
+  type SessionNote,
+  saveNote,
   stampOf,
-} from './host-sessions.ts'
-import { withNotesLocked } from './lock-files.ts'
+} from './session-notes.ts'
 
 /** A session that was given up, with the stamp of its transcript. */
-export interface GivenUpSession extends HostSession {
+export interface GivenUpSession extends SessionNote {
   seen: string | null
 }
 
 export const givenUpSessions = (place: MemoryPlace): GivenUpSession[] =>
-  readSessions(place)
+  readNotes(place)
     .filter(isGivenUp)
     .map((session) => ({ ...session, seen: stampOf(session.transcript) }))
 
@@ -39,20 +39,20 @@ export function settleGivenUp(
   for (const { sessionId, transcript, seen } of givenUp) {
     if (!paths.has(transcript) && !ids.has(sessionId)) continue
     whileGivenUp(place, sessionId, ({ problem: _, ...rest }) =>
-      saveSession(place, { ...rest, saved: 'session', ...(seen === null ? {} : { done: seen }) }),
+      saveNote(place, { ...rest, saved: 'session', ...(seen === null ? {} : { done: seen }) }),
     )
   }
 }
 
 /** Deletes the notes of sessions that were given up. */
-export function forgetGivenUp(place: MemoryPlace, sessions: readonly HostSession[]): void {
-  for (const { sessionId } of sessions) whileGivenUp(place, sessionId, () => forgetSession(place, sessionId))
+export function deleteGivenUp(place: MemoryPlace, sessions: readonly SessionNote[]): void {
+  for (const { sessionId } of sessions) whileGivenUp(place, sessionId, () => deleteNote(place, sessionId))
 }
 
 /** Reads the session again: a hook may have noted something meanwhile. */
-function whileGivenUp(place: MemoryPlace, sessionId: string, change: (current: HostSession) => void): void {
+function whileGivenUp(place: MemoryPlace, sessionId: string, change: (current: SessionNote) => void): void {
   withNotesLocked(place, () => {
-    const current = readSession(place, sessionId)
+    const current = readNote(place, sessionId)
     if (current !== undefined && isGivenUp(current)) change(current)
   })
 }
@@ -61,7 +61,7 @@ function whileGivenUp(place: MemoryPlace, sessionId: string, change: (current: H
  * Whether nothing is left to archive of a session. A transcript that cannot be read is not gone, nor is one whose
  * folder is missing, as its disk may just not be mounted.
  */
-export async function isGone({ transcript, summaries = [] }: HostSession): Promise<boolean> {
+export async function isGone({ transcript, summaries = [] }: SessionNote): Promise<boolean> {
   if (summaries.length > 0) return false
   const address = splitAddress(transcript)
   const file = address?.file ?? transcript

@@ -19,7 +19,7 @@ import {
   pause,
   thisProcess,
 } from '@recall/core/process'
-import type { MemoryPlace } from './host-sessions.ts'
+import type { MemoryPlace } from './session-notes.ts'
 
 /** An archiver that has begun no other session for this long is stuck. */
 const longestSessionMs = 10 * 60_000

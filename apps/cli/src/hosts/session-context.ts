@@ -4,7 +4,7 @@ import { fenceRecalled, redactText } from '@recall/core'
 import { beginningOf } from '@recall/core/text'
 import { defaultFileSystem, memoryLineLimit, readText } from '@recall/store-file'
 import { emptyMemory } from '../memory/empty-memory.ts'
-import type { MemoryPlace } from './host-sessions.ts'
+import type { MemoryPlace } from './session-notes.ts'
 
 const separator = /^---[ \t]*$/m
 /** Characters reserved for the fence around the text. */

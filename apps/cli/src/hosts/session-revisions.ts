@@ -1,6 +1,6 @@
 import { sessionRevisions, splitAddress } from '@recall/agents'
 import { isMemoryError } from '@recall/core'
-import { type HostSession, stampOf } from './host-sessions.ts'
+import { type SessionNote, stampOf } from './session-notes.ts'
 
 /** The state of a session in a database, when the whole database had this stamp. */
 export interface Revision {
@@ -14,7 +14,7 @@ export interface Revision {
  * and then each read would copy it again.
  */
 export function createRevisionReader(
-  sessions: readonly HostSession[],
+  sessions: readonly SessionNote[],
 ): (transcript: string) => Promise<Revision | undefined> {
   const databases = new Map<string, { seen: string | null; revisions: Map<string, string> }>()
   return async (transcript) => {

@@ -1,7 +1,7 @@
 import type { Address } from '@recall/core'
 import { compactionKey } from '../memory/session-keys.ts'
-import { type MemoryPlace, readSession, readSessions, saveSession } from './host-sessions.ts'
 import { withNotesLocked } from './lock-files.ts'
+import { type MemoryPlace, readNote, readNotes, saveNote } from './session-notes.ts'
 
 /** What a host wrote when it compacted a session, and the episode that this becomes. */
 export interface WaitingSummary {
@@ -12,7 +12,7 @@ export interface WaitingSummary {
 
 /** The summaries in the notes of sessions that are not stored yet. */
 export const waitingSummaries = (place: MemoryPlace): WaitingSummary[] =>
-  readSessions(place).flatMap(({ sessionId, summaries = [] }) =>
+  readNotes(place).flatMap(({ sessionId, summaries = [] }) =>
     summaries.map(({ id, text }) => ({ address: addressOf(sessionId, id), sessionId, text })),
   )
 
@@ -21,11 +21,11 @@ export function dropSummaries(place: MemoryPlace, dropped: readonly WaitingSumma
   const keys = new Set(dropped.map(({ address }) => address.key))
   for (const sessionId of new Set(dropped.map((each) => each.sessionId))) {
     withNotesLocked(place, () => {
-      const session = readSession(place, sessionId)
+      const session = readNote(place, sessionId)
       if (session === undefined) return
       const { summaries = [], ...rest } = session
       const left = summaries.filter(({ id }) => !keys.has(compactionKey(sessionId, id)))
-      saveSession(place, { ...rest, ...(left.length > 0 ? { summaries: left } : {}) })
+      saveNote(place, { ...rest, ...(left.length > 0 ? { summaries: left } : {}) })
     })
   }
 }

@@ -5,8 +5,8 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type Layout, writeInternal } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 
-/** A host's session, from its first event until it is archived for good. Each has a small file. */
-export interface HostSession {
+/** What is noted of a host's session, in a small file, from its first event until it is archived for good. */
+export interface SessionNote {
   sessionId: string
   host: string
   transcript: string
@@ -45,13 +45,13 @@ const mostTries = 5
 const folderIn = ({ layout }: MemoryPlace): string => `${layout.internal}/sessions`
 const nameOf = (sessionId: string): string => `${sha256(sessionId).slice(0, 24)}.json`
 
-export const readSessions = (place: MemoryPlace): HostSession[] =>
-  filesOf(place).flatMap((path) => parseSession(join(place.root, path)))
+export const readNotes = (place: MemoryPlace): SessionNote[] =>
+  filesOf(place).flatMap((path) => parseNote(join(place.root, path)) ?? [])
 
-/** Session files without usable content, relative to the root. */
-export const damagedSessions = (place: MemoryPlace): string[] =>
+/** Notes without usable content, relative to the root. */
+export const damagedNotes = (place: MemoryPlace): string[] =>
   filesOf(place)
-    .filter((path) => parseSession(join(place.root, path)).length === 0)
+    .filter((path) => parseNote(join(place.root, path)) === undefined)
     // A hook may have deleted it meanwhile.
     .filter((path) => existsSync(join(place.root, path)))
 
@@ -60,15 +60,15 @@ const filesOf = (place: MemoryPlace): string[] =>
     .filter((name) => /^[0-9a-f]{24}\.json$/.test(name))
     .map((name) => `${folderIn(place)}/${name}`)
 
-export function readSession(place: MemoryPlace, sessionId: string): HostSession | undefined {
-  return parseSession(join(place.root, folderIn(place), nameOf(sessionId)))[0]
+export function readNote(place: MemoryPlace, sessionId: string): SessionNote | undefined {
+  return parseNote(join(place.root, folderIn(place), nameOf(sessionId)))
 }
 
 /** How long a hook that must answer waits for a process that holds the memory's lock: that process may be suspended. */
 export const hurriedLockMs = 1000
 
 /** Writes the session durably. */
-export function saveSession(place: MemoryPlace, session: HostSession): void {
+export function saveNote(place: MemoryPlace, session: SessionNote): void {
   const { root, layout } = place
   writeInternal(
     { root, layout: { ...layout, internal: folderIn(place) } },
@@ -78,20 +78,20 @@ export function saveSession(place: MemoryPlace, session: HostSession): void {
 }
 
 /** Deletes the files of sessions without an event for a week, unless something is left to archive or was given up. */
-export function forgetOldSessions(place: MemoryPlace, now: number, own: string): void {
-  for (const session of readSessions(place)) {
+export function deleteOldNotes(place: MemoryPlace, now: number, own: string): void {
+  for (const session of readNotes(place)) {
     if (now - session.at <= keepFor || isPending(session, own) || isGivenUp(session)) continue
-    forgetSession(place, session.sessionId)
+    deleteNote(place, session.sessionId)
   }
 }
 
 /** Deletes the file of a session. */
-export function forgetSession(place: MemoryPlace, sessionId: string): void {
+export function deleteNote(place: MemoryPlace, sessionId: string): void {
   rmSync(join(place.root, folderIn(place), nameOf(sessionId)), { force: true })
 }
 
 /** Whether archiving a session was given up after failures. A session that a person had forgotten does not count. */
-export const isGivenUp = ({ problem }: HostSession): boolean =>
+export const isGivenUp = ({ problem }: SessionNote): boolean =>
   problem !== undefined && problem.tries >= mostTries && !problem.isForgotten
 
 /** Changes whenever a transcript does; `null` when there is no file. */
@@ -126,7 +126,7 @@ function statsOf(path: string): Stats | null {
  *
  * @param own id of the session that is just starting
  */
-export function isPending(session: HostSession, own?: string): boolean {
+export function isPending(session: SessionNote, own?: string): boolean {
   if (session.problem?.isForgotten || isGivenUp(session)) return false
   if ((session.summaries?.length ?? 0) > 0 || session.state === 'checkpoint') return true
   if (session.state === 'open' && (own === undefined || session.sessionId === own)) return false
@@ -150,12 +150,12 @@ function listFiles(folder: string): string[] {
 }
 
 /** A damaged file only delays the archive: the doctor reports it, and an import still finds the transcript. */
-function parseSession(path: string): HostSession[] {
+function parseNote(path: string): SessionNote | undefined {
   try {
-    const value = JSON.parse(readFileSync(path, 'utf8')) as HostSession
-    if (typeof value.sessionId !== 'string' || typeof value.transcript !== 'string') return []
-    return [{ ...value, transcript: transcriptNow(value.transcript) }]
+    const value = JSON.parse(readFileSync(path, 'utf8')) as SessionNote
+    if (typeof value.sessionId !== 'string' || typeof value.transcript !== 'string') return undefined
+    return { ...value, transcript: transcriptNow(value.transcript) }
   } catch {
-    return []
+    return undefined
   }
 }
