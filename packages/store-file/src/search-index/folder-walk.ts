@@ -51,6 +51,7 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
     const { id } = index.transaction(() => index.folder(source.path))
     const known = [...index.stamps(id)]
     const isIn = (folder: string): boolean =>
+      known.length === count &&
       known.every(({ name, size, modified }) => {
         const now = stampAt(fileSystem, join(fromShown(root, folder), name))
         return now !== null && now.size === size && now.modified === modified
