@@ -1,6 +1,5 @@
 export { type AiSdkModel, aiSdkLm, type GenerateText } from './ai-sdk-lm.ts'
 export {
-  type ArchiveOptions,
   type ArchiveOutcome,
   archiveSession,
   createCheckpoint,
@@ -19,6 +18,7 @@ export {
 } from './distill.ts'
 export { assessHealth, type Health, type MemoryFacts } from './health.ts'
 export { type OpenAiCompatibleOptions, openAiCompatibleLm } from './open-ai-compatible-lm.ts'
+export type { ArchiveOptions } from './options.ts'
 export { condense, type SpokenTurn } from './summary/condense.ts'
 export type { KeywordCounter } from './summary/keywords.ts'
 export { type SummarizeOptions, type Summary, summarize } from './summary/summarize.ts'

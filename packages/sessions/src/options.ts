@@ -10,6 +10,33 @@ import {
 } from '@recall/core'
 import { hasControlCharacter } from '@recall/core/text'
 
+export interface ArchiveOptions {
+  /** Writes the summaries. Without it, or when it fails, an algorithm does. */
+  lm?: LmProvider | undefined
+  /** How long the model may take for one summary, in milliseconds; `Infinity` for any time. Default 30 seconds. */
+  lmTimeoutMs?: number | undefined
+  /** Summarise again what was summarised without a model, even if nothing new was said. Default false. */
+  resummarize?: boolean | undefined
+  /** How many sessions the rolling window holds, 1..50. Default 5. */
+  maxEntries?: number | undefined
+  /** Whether a session that has ended is added to the rolling window. Default true. */
+  inWindow?: boolean | undefined
+  /**
+   * Whether the session has just ended, as its host says. Such a session enters the window although later ones were
+   * consumed from it, unless it was itself among the last hundred that were. Default false: it may be an old one.
+   */
+  justEnded?: boolean | undefined
+  /** When a conversation without times in its messages ended, in milliseconds since 1970. Default: the clock's time. */
+  undated?: number | undefined
+  /** A date more than a day ahead of this clock counts as now. Default: the system clock. */
+  clock?: Clock | undefined
+  /**
+   * How many characters of turns one archive holds before the next part begins. Default 500,000. Always pass the same
+   * value: with another one, a session is cut at other places and archived a second time.
+   */
+  partSize?: number | undefined
+}
+
 const defaultMaxEntries = 5
 /** It becomes part of keys, which have at most 1,024 characters. */
 const longestId = 1000
@@ -42,17 +69,7 @@ export function parseTimeout(name: string, timeoutMs: number): number {
  * Checked before anything is archived: a wrong option would only show when a model is asked or a message has no time,
  * and a misspelt one never.
  */
-export function checkArchiveOptions(options: {
-  lm?: LmProvider | undefined
-  lmTimeoutMs?: number | undefined
-  resummarize?: boolean | undefined
-  maxEntries?: number | undefined
-  inWindow?: boolean | undefined
-  justEnded?: boolean | undefined
-  undated?: number | undefined
-  clock?: Clock | undefined
-  partSize?: number | undefined
-}): void {
+export function checkArchiveOptions(options: ArchiveOptions): void {
   const { lm, lmTimeoutMs, undated, clock, resummarize, inWindow, justEnded, ...more } = options
   const { maxEntries: _, partSize: __, ...others } = more
   refuseUnknownOptions(others)

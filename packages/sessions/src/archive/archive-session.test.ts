@@ -13,7 +13,8 @@ import {
   talk,
   text,
 } from '../../test/support.ts'
-import { type ArchiveOptions, archiveSession, createCheckpoint } from './archive-session.ts'
+import type { ArchiveOptions } from '../options.ts'
+import { archiveSession, createCheckpoint } from './archive-session.ts'
 import { consumeWindow } from './consume-window.ts'
 import { readWindow } from './window.ts'
 

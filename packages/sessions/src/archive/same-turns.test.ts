@@ -7,7 +7,8 @@ import {
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { clock, conversation, openMemory, readArchive, text } from '../../test/support.ts'
-import { type ArchiveOptions, archiveSession } from './archive-session.ts'
+import type { ArchiveOptions } from '../options.ts'
+import { archiveSession } from './archive-session.ts'
 import { holdsInOrder } from './same-turns.ts'
 
 it('finds as many pieces in a text as it is asked for, also where they are the same', () => {
