@@ -7,6 +7,7 @@ export {
 export { type ConsumedWindow, clearWindow, consumeWindow, type SeenWindow } from './archive/consume-window.ts'
 export { recoverWindow } from './archive/recover.ts'
 export { renderSessionSummary, renderWindow } from './archive/render-window.ts'
+export { readArchives } from './archive/stored-archives.ts'
 export { readWindow, type WindowOutcome } from './archive/window.ts'
 export {
   applyDistill,

@@ -1,7 +1,6 @@
 import { openTranscript } from '@recall/agents'
 import {
   type ConversationArchive,
-  conversationKey,
   derivedIdMark,
   type JsonObject,
   type MemoryManager,
@@ -9,6 +8,7 @@ import {
   redactJson,
   redactText,
 } from '@recall/core'
+import { readArchives } from '@recall/sessions'
 import { sha256 } from '../digest.ts'
 import type { ImportJournal } from './import-journal.ts'
 
@@ -28,7 +28,8 @@ export async function findSessionId(
   const known = `session ${name}`
   if (journal.has(known, beginning)) return name
   const isKnown = journal.knows(known)
-  const archives = await archivesOf(memory, name)
+  const archives: ConversationArchive[] = []
+  for await (const archive of readArchives(memory, name)) archives.push(archive)
   const last = archives.map(({ lastMessage = '' }) => lastMessage)
   // An id derived from what was said proves the session; one that the file gives, such as `2`, may occur in many.
   const proofs = isKnown ? last.filter((id) => id.startsWith(derivedIdMark)) : last
@@ -44,15 +45,6 @@ async function firstOf(path: string): Promise<Message | undefined> {
   const { messages } = await openTranscript(path)
   for await (const first of messages) return first
   return undefined
-}
-
-async function archivesOf(memory: MemoryManager, sessionId: string): Promise<ConversationArchive[]> {
-  const found: ConversationArchive[] = []
-  for (let part = 1; ; part++) {
-    const archive = await memory.read<ConversationArchive>('episodic', conversationKey(sessionId, part))
-    if (archive === null) return found
-    found.push(archive)
-  }
 }
 
 /** Whether an archive holds the text of a message, as redacted. */

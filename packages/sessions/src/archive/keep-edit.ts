@@ -1,13 +1,7 @@
-import {
-  conversationKey,
-  editedSummaryKey,
-  type MemoryManager,
-  type SessionSummary,
-  windowNoteType,
-} from '@recall/core'
+import { editedSummaryKey, type MemoryManager, type SessionSummary, windowNoteType } from '@recall/core'
 import { fingerprint } from '@recall/core/text'
-import { type ArchiveDigest, digestOf, readStored } from './place-part.ts'
 import { renderSessionSummary } from './render-window.ts'
+import { type ArchiveDigest, digestOf, readArchives } from './stored-archives.ts'
 import { readEntry, wasEdited } from './window-entry.ts'
 
 /** Options of episodes that hold what a person wrote into the window. */
@@ -17,8 +11,11 @@ export const noteOptions = { type: windowNoteType, tags: ['window'] }
  * Turns a summary into an episode before it leaves the window if a person changed it or its session has no archive:
  * nothing else holds it.
  */
-export const keepEdit = async (memory: MemoryManager, entry: SessionSummary): Promise<void> =>
-  keepIfEdited(memory, entry, await archivesOf(memory, entry.sessionId))
+export async function keepEdit(memory: MemoryManager, entry: SessionSummary): Promise<void> {
+  const archives: ArchiveDigest[] = []
+  for await (const archive of readArchives(memory, entry.sessionId)) archives.push(digestOf(archive))
+  await keepIfEdited(memory, entry, archives)
+}
 
 /**
  * Keeps a summary that a person changed, while its earlier archives are known: once they are replaced, the change
@@ -44,13 +41,4 @@ async function keepIfEdited(
   // The same text has the same key: after a crash it is not kept twice.
   const key = editedSummaryKey(entry.sessionId, fingerprint(entry.summary))
   await memory.write('episodic', key, renderSessionSummary(entry), noteOptions)
-}
-
-async function archivesOf(memory: MemoryManager, sessionId: string): Promise<ArchiveDigest[]> {
-  const archives: ArchiveDigest[] = []
-  for (let number = 1; ; number++) {
-    const record = await readStored(memory, conversationKey(sessionId, number))
-    if (record === null) return archives
-    archives.push(digestOf(record.value))
-  }
 }

@@ -7,19 +7,16 @@ import {
   type MemoryError,
   MemoryErrorCode,
   type MemoryManager,
-  type MemoryRecord,
 } from '@recall/core'
 import { byAlgorithm } from '../summary/summarize.ts'
 import type { ArchivePart, PartContent } from './archive-part.ts'
-import { lastAnswer } from './last-answer.ts'
-import { summarySection } from './render-archive.ts'
+import { type ArchiveDigest, digestOf, readArchive } from './stored-archives.ts'
 
 export interface PlacedPart {
   key: string
   /** Its number among the session's archives, from 1. */
   number: number
   status: 'created' | 'replaced' | 'unchanged'
-  /** Digest of the archive, so that its body need not stay in memory. */
   digest: ArchiveDigest
   /**
    * Digests of the earlier archives there: those that had to be left, then the version that this part repeats or
@@ -28,23 +25,6 @@ export interface PlacedPart {
   before: ArchiveDigest[]
   /** Keys of archives that were skipped because they have content that this conversation lacks. */
   kept: string[]
-}
-
-export interface ArchiveDigest {
-  date: string
-  messageCount: number
-  summarizedBy?: string
-  /** The text under `## Summary`. */
-  summary: string
-  windowSummary?: string
-  /** See `lastAnswer`. */
-  lastAnswer: string
-}
-
-export function digestOf({ body, ...facts }: ConversationArchive): ArchiveDigest {
-  const { date, messageCount, summarizedBy, windowSummary } = facts
-  const summary = summarySection(body)
-  return { date, messageCount, summarizedBy, summary, windowSummary, lastAnswer: lastAnswer(body) }
 }
 
 export interface PlaceRequest {
@@ -79,7 +59,7 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
   let attempts = 0
   for (let number = request.from; ; ) {
     const key = conversationKey(sessionId, number)
-    const record = await readStored(memory, key)
+    const record = await readArchive(memory, key)
     const found = record ? compareWithStored(record.value, request) : undefined
     if (found?.verdict === 'settled') {
       const { digest } = found
@@ -141,16 +121,6 @@ const archiveOf = (
   ...(facts.project === undefined ? {} : { project: facts.project }),
   ...(facts.title === undefined ? {} : { title: facts.title }),
 })
-
-/** The value under an archive's key, or what a clean-up has moved from there to cold storage. */
-export const readStored = (
-  memory: MemoryManager,
-  key: string,
-): Promise<MemoryRecord<ConversationArchive> | null> =>
-  memory.read<ConversationArchive>('episodic', key, {
-    includeMetadata: true,
-    includeArchived: memory.capabilities.episodic.archive === true,
-  })
 
 /** A new archive would hide the one in cold storage, and the next clean-up would replace it. */
 async function bringBack(memory: MemoryManager, key: string): Promise<void> {

@@ -9,7 +9,7 @@ import { parseInstant } from '@recall/core/text'
 import { parseMaxEntries } from '../options.ts'
 import { saysNothing } from '../summary/summarize.ts'
 import { formatDuration, parseDuration } from './duration.ts'
-import { digestOf, readStored } from './place-part.ts'
+import { digestOf, readArchive } from './stored-archives.ts'
 import { addToWindow, newestKnown } from './window.ts'
 import { dateAndSummaryOf, projectOf, timeOf } from './window-entry.ts'
 
@@ -87,7 +87,7 @@ const ofNoHelper = { sessionId: { not: { contains: '/' } } }
 async function partsUpTo(memory: MemoryManager, last: ConversationArchive): Promise<ConversationArchive[]> {
   const parts: ConversationArchive[] = []
   for (let number = 1; number < (last.part ?? 1); number++) {
-    const part = await readStored(memory, conversationKey(last.sessionId, number))
+    const part = await readArchive(memory, conversationKey(last.sessionId, number))
     if (part !== null) parts.push(part.value)
   }
   return [...parts, last]

@@ -2,7 +2,7 @@ import { lastAnswerMark, type MemoryManager, type SessionSummary, sessionSummary
 import { fingerprint, parseInstant } from '@recall/core/text'
 import { oneLine } from '../summary/clip.ts'
 import { byAlgorithm } from '../summary/summarize.ts'
-import type { ArchiveDigest } from './place-part.ts'
+import type { ArchiveDigest } from './stored-archives.ts'
 
 /** The window's entry for a session; `null` when it is not in the window. */
 export const readEntry = (memory: MemoryManager, sessionId: string): Promise<SessionSummary | null> =>

@@ -1,7 +1,7 @@
 import { type MemoryManager, type SessionSummary, sessionSummaryKey, sessionSummaryType } from '@recall/core'
 import { readConsumed, wasGiven } from './consumed-marker.ts'
 import { keepEdit } from './keep-edit.ts'
-import type { ArchiveDigest } from './place-part.ts'
+import type { ArchiveDigest } from './stored-archives.ts'
 import { byDate, isOfLaterReading, latestOf, sameEntry, timeOf, wasEdited } from './window-entry.ts'
 
 /**
