@@ -59,7 +59,10 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
         const until = isHurried ? deadline : Number.POSITIVE_INFINITY
         const run = { until, lm: isHurried ? undefined : model, isProvisional, lock }
         for (const session of await archiveAll(io, place, store, pending(), run)) tried.add(eventOf(session))
-        if (!isHurried) await removeExpired(io, store)
+        if (isHurried) return
+        await removeExpired(io, store)
+        // What a search leaves to others, because it takes long in a large memory.
+        store.reindex({ full: false })
       })
     } finally {
       lock.release()

@@ -20,10 +20,23 @@ export function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boole
     "run 'recall reindex --full'",
     () => store.reindex({ full: true }),
   )
+  checkWords(store, report)
   checkVectors(fileSystem, store, report)
   checkFiles(fileSystem, store, report)
   checkNamespaces(store, report)
   if (deep) checkContents(fileSystem, store, report)
+}
+
+function checkWords(store: FileStore, report: Report): void {
+  const worn = store.index.worn()
+  if (worn.length === 0) return
+  report(
+    'words',
+    worn.map((scope) => `so much of ${scope} memory was written over that searches rank it less well`),
+    '',
+    "run 'recall reindex'",
+    () => store.reindex({ full: false }),
+  )
 }
 
 /** Passages without a vector are not a fault: they are found by words, and a search by meaning embeds them. */

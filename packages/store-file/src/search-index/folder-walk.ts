@@ -10,7 +10,8 @@ import type { Source } from '../layout/sources.ts'
 import type { FileIndexer } from './file-indexer.ts'
 import type { SearchIndex } from './search-index.ts'
 
-const filesPerTransaction = 5000
+/** A large change of the index holds up other processes by this many files at a time. */
+export const filesPerTransaction = 5000
 
 export interface FolderWalkOptions {
   fileSystem: FileSystem

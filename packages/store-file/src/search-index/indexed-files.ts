@@ -1,11 +1,13 @@
+import type { MemoryScope } from '@recall/core'
 import { contentHash } from '../files/digest.ts'
 import { type FileStamp, mixFile, neverRead, stampModulus } from '../files/file-stamp.ts'
 import type { Layout } from '../layout/layout.ts'
 import type { Database, Statement } from '../sqlite/driver.ts'
-import { createClaims, type IndexedKey, type NamedFile } from './claims.ts'
+import { claimedKey, createClaims, type IndexedKey, type NamedFile } from './claims.ts'
+import { keptNamespace } from './document-row.ts'
 import { createDocumentWriter, type IndexedFile, type WrittenDocument } from './document-writer.ts'
 import { createPendingSums } from './pending-sums.ts'
-import { noScope } from './schema.ts'
+import { noScope, scopeNumbers } from './schema.ts'
 
 export interface FolderState {
   id: number
@@ -29,7 +31,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
 
   const fileRows = (folder: number, name: string) =>
     sql(
-      `SELECT id, scope, namespace, key, units, bytes, session, size, modified, changed, inode, hash FROM documents
+      `SELECT id, scope, namespace, key, units, bytes, session, size, modified, changed, inode, hash, words FROM documents
        WHERE folder = ? AND name = ? ORDER BY id`,
     ).all(folder, name) as FileRow[]
 
@@ -104,19 +106,21 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
           'UPDATE documents SET size = ?, modified = ?, changed = ?, inode = ? WHERE folder = ? AND name = ?',
         ).run(size, modified, changed, inode, file.folder, file.name)
         // An entry without a time of its own takes its file's, and its expiry may count from that.
-        file.entries.forEach(({ created, updated, expires }, i) => {
+        const rows = rowsByKey(known, file.name)
+        for (const { scope, namespace, key, created, updated, expires } of file.entries) {
+          const id = rows
+            .get(addressOf({ scope: scopeNumbers[scope], namespace: keptNamespace(namespace), key }))
+            ?.pop()
           sql('UPDATE documents SET created = ?, updated = ?, expires = ? WHERE id = ?').run(
             created,
             updated,
             expires,
-            known[i]?.id ?? -1,
+            id ?? -1,
           )
-        })
+        }
         return []
       }
-      for (const row of known) documents.remove(row)
-      for (const entry of file.entries) documents.add(file, entry, hash)
-      if (file.entries.length === 0) documents.addEmpty(file, hash)
+      documents.replace(file, known, hash)
       return known.flatMap((row) => (claims.isHeld(row) ? [] : claims.waitingFor(file.name, row)))
     },
 
@@ -132,6 +136,32 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
 
     forgetHash(folder: number, name: string): void {
       sql("UPDATE documents SET hash = x'' WHERE folder = ? AND name = ?").run(folder, name)
+    },
+
+    /**
+     * Empties the words of a scope, with all that FTS5 counts of them. Its files look changed then, so that they are
+     * read again.
+     *
+     * @returns these files
+     */
+    dropWords(scope: MemoryScope): NamedFile[] {
+      const number = scopeNumbers[scope]
+      const holds = 'SELECT DISTINCT folder, name FROM documents WHERE scope = ?'
+      const files = sql(holds).all(number) as unknown as NamedFile[]
+      sql(`INSERT INTO words${number} (words${number}) VALUES ('delete-all')`).run()
+      for (const { folder, name } of files) {
+        const stamp = fileRows(folder, name)[0] as FileRow
+        sums.addToFolder(folder, 0, mixFile(name, { ...stamp, changed: neverRead }) - mixFile(name, stamp))
+        sql("UPDATE documents SET hash = x'', words = NULL, changed = ? WHERE folder = ? AND name = ?").run(
+          neverRead,
+          folder,
+          name,
+        )
+      }
+      sql('UPDATE folders SET modified = 0 WHERE id IN (SELECT folder FROM documents WHERE scope = ?)').run(
+        number,
+      )
+      return files
     },
 
     displacedNotes: claims.displacedNotes,
@@ -162,4 +192,16 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
     countFiles: (): number =>
       (sql('SELECT coalesce(sum(count), 0) AS n FROM folders').get() as { n: number }).n,
   }
+}
+
+const addressOf = ({ scope, namespace, key }: IndexedKey): string => JSON.stringify([scope, namespace, key])
+
+/** The ids of a file's rows by what they claim: of several with the same key, the first is last. */
+function rowsByKey(rows: readonly FileRow[], name: string): Map<string, number[]> {
+  const ids = new Map<string, number[]>()
+  for (const { id, scope, namespace, key } of rows.toReversed()) {
+    const address = addressOf({ scope, namespace, key: claimedKey({ key, name }) })
+    ids.set(address, [...(ids.get(address) ?? []), id])
+  }
+  return ids
 }

@@ -1,13 +1,16 @@
 import { join } from 'node:path'
+import { type MemoryScope, memoryScopes } from '@recall/core'
 import { orAbsent } from '@recall/core/process'
+import { fewestUnits } from '@recall/core/ranking'
 import { modifiedAt } from '../files/file-stamp.ts'
 import { missingRoot } from '../files/folders.ts'
 import { folderOf, fromShown, shownPath } from '../files/paths.ts'
 import type { Source } from '../layout/sources.ts'
 import { removeSetAside } from '../sqlite/damage.ts'
 import type { OpenDatabase } from '../sqlite/driver.ts'
+import type { NamedFile } from './claims.ts'
 import { createFileIndexer, type FileIndexerOptions } from './file-indexer.ts'
-import { createFolderWalk } from './folder-walk.ts'
+import { createFolderWalk, filesPerTransaction } from './folder-walk.ts'
 import { createFolderWatch } from './folder-watch.ts'
 import { createIndexInUse, type IndexInUse } from './index-in-use.ts'
 import { createOwnChanges } from './own-changes.ts'
@@ -20,6 +23,14 @@ const alwaysWalk = 2000
 /** In larger memories a file edited in place by hand is found after at most this long. */
 const longestUnwalkedMs = 60_000
 const flushDelayMs = 100
+/**
+ * The words of a scope are indexed again when more units than this were removed, as a share of those that are there:
+ * the weight of a word is off by ln(1 + share) then. In a small scope that is soon done, and words are in many units
+ * there, whose weights are small.
+ */
+const mostRemoved = (units: number): number => (units < 2000 ? units / 10 : units / 2)
+/** A search does that for a scope of at most this many units, in about a second; otherwise `update` does. */
+const mostRenewedBySearch = 5000
 
 export interface MemoryIndexOptions extends FileIndexerOptions {
   openDatabase: OpenDatabase
@@ -112,7 +123,11 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     const current = inUse.open()
     return inUse.holding(current, () => {
       const isQuiet = current === before && current.walkedAt > 0 && watch.isQuiet()
-      if (!isQuiet) return watch.checked(watchedFolders, check)
+      if (!isQuiet) {
+        const checked = watch.checked(watchedFolders, check)
+        renewWords(checked, mostRenewedBySearch)
+        return checked
+      }
       flush()
       if (!isSettled) absorbOthers(current)
       return current
@@ -133,6 +148,28 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     if (index.countFiles() <= alwaysWalk || age > longestUnwalkedMs || age < 0) lookEverywhere(current)
     else lookWhereItMatters(index)
     return current
+  }
+
+  const isWorn = (index: SearchIndex, scope: MemoryScope): boolean => {
+    const units = index.countUnits(scope)
+    // In a smaller scope, searches do not use what FTS5 counts.
+    return units >= fewestUnits && index.countRemovedUnits(scope) > mostRemoved(units)
+  }
+
+  /** Indexes the words of worn scopes again. What a killed process leaves undone looks changed to the next one. */
+  const renewWords = ({ index }: IndexInUse, mostUnits = Number.POSITIVE_INFINITY): void => {
+    for (const scope of memoryScopes) {
+      if (!isWorn(index, scope) || index.countUnits(scope) > mostUnits) continue
+      const folders = index.folderPaths()
+      const pathOf = ({ folder, name }: NamedFile): string => `${folders.get(folder)}/${name}`
+      let paths: string[] = []
+      index.transaction(() => {
+        paths = index.dropWords(scope).map(pathOf)
+        indexPaths(index, paths.splice(0, filesPerTransaction))
+      })
+      while (paths.length > 0)
+        index.transaction(() => indexPaths(index, paths.splice(0, filesPerTransaction)))
+    }
   }
 
   /** Looks at the files of small folders, and of folders in which a file was added or removed. */
@@ -252,6 +289,12 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     /** Whether the index is in a file: one in memory ends with this store. */
     isKept: (): boolean => !inUse.open().temporary,
 
+    /** Scopes whose words `update` indexes again, because too many units were removed from them. */
+    worn: (): MemoryScope[] => {
+      const index = inUse.open().index
+      return memoryScopes.filter((scope) => isWorn(index, scope))
+    },
+
     /** Checks the index page by page. @returns what is wrong with it, or `null` */
     damage: (): string | null => (inUse.isWhole() ? null : 'the index is damaged'),
 
@@ -263,6 +306,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
           flush()
           absorbOthers(current)
           lookEverywhere(current)
+          renewWords(current)
         })
       })
     },

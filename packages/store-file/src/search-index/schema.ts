@@ -4,7 +4,7 @@ import type { MemoryScope } from '@recall/core'
  * Raised when the tables change, or what they hold for the same file: an index of another version is discarded and
  * rebuilt.
  */
-export const schemaVersion = 1
+export const schemaVersion = 2
 
 /** A row's scope is its position here. */
 export const scopeNumbers: Record<MemoryScope, number> = {
@@ -55,6 +55,7 @@ CREATE TABLE documents (
   changed REAL NOT NULL,
   inode INTEGER NOT NULL,
   hash BLOB NOT NULL,
+  words BLOB,
   problem TEXT
 );
 CREATE UNIQUE INDEX document_address ON documents (scope, namespace, key);
@@ -68,6 +69,7 @@ CREATE TABLE totals (
   namespace TEXT NOT NULL,
   entries INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
+  units INTEGER NOT NULL,
   PRIMARY KEY (scope, namespace)
 ) WITHOUT ROWID;
 

@@ -31,6 +31,11 @@ export function createWordRows(
   /** How many units hold a common word, by table and word: counting them takes as long as searching for them. */
   const common = new Map<string, { count: number; state: string }>()
 
+  const countUnits = (scope: MemoryScope): number => {
+    const counted = sql('SELECT coalesce(sum(units), 0) AS units FROM totals WHERE scope = ?')
+    return (counted.get(scopeNumbers[scope]) as { units: number }).units
+  }
+
   return {
     /** Best-matching units first. */
     matchUnits(
@@ -98,12 +103,17 @@ export function createWordRows(
       )
     },
 
+    /** How many units of a scope have words. */
+    countUnits,
+
     /**
-     * How many units of a scope have words, from what FTS5 itself keeps for its `bm25()`. Counting them takes longer.
+     * How many removed units of a scope FTS5 still counts. It never takes the rows of a contentless table off the
+     * totals from which `bm25()` computes how rare a word is, and how long a text is among the others.
      */
-    countUnits(scope: MemoryScope): number {
+    countRemovedUnits(scope: MemoryScope): number {
       const row = sql(`SELECT block FROM words${scopeNumbers[scope]}_data WHERE id = ${averagesRow}`).get()
-      return firstVarint((row as { block: Uint8Array } | undefined)?.block ?? new Uint8Array())
+      const { block } = (row as { block: Uint8Array } | undefined) ?? { block: new Uint8Array() }
+      return firstVarint(block) - countUnits(scope)
     },
   }
 }

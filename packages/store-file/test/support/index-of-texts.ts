@@ -17,6 +17,9 @@ export function indexOf(
        changed, inode, hash) VALUES (?, 1, '', 2, '', ?, 0, 0, 1, 0, 0, 0, 0, 0, x'')`,
   )
   database.exec('BEGIN')
+  database.exec(
+    `INSERT INTO totals (scope, namespace, entries, bytes, units) VALUES (2, '', ${texts.length}, 0, ${texts.length})`,
+  )
   texts.forEach((text, i) => {
     word.run(i + 1, text)
     document.run(i + 1, String(i))
