@@ -201,8 +201,10 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 function groupByWords(rows: readonly WrittenDocument[]): Map<string, WrittenDocument[]> {
   const groups = new Map<string, WrittenDocument[]>()
   for (const row of rows.toReversed()) {
-    const group = row.words ? `${row.scope} ${hex(row.words)}` : `${row.id}`
-    groups.set(group, [...(groups.get(group) ?? []), row])
+    const name = row.words ? `${row.scope} ${hex(row.words)}` : `${row.id}`
+    const group = groups.get(name)
+    if (group) group.push(row)
+    else groups.set(name, [row])
   }
   return groups
 }

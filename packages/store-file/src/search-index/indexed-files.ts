@@ -201,7 +201,9 @@ function rowsByKey(rows: readonly FileRow[], name: string): Map<string, number[]
   const ids = new Map<string, number[]>()
   for (const { id, scope, namespace, key } of rows.toReversed()) {
     const address = addressOf({ scope, namespace, key: claimedKey({ key, name }) })
-    ids.set(address, [...(ids.get(address) ?? []), id])
+    const known = ids.get(address)
+    if (known) known.push(id)
+    else ids.set(address, [id])
   }
   return ids
 }
