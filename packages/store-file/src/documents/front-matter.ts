@@ -2,24 +2,8 @@ import { type JsonObject, type JsonValue, MemoryError, MemoryErrorCode } from '@
 import { equalJson, isJsonObject } from '@recall/core/json'
 import { isDeepYaml } from '@recall/core/text'
 import type { Pair, Scalar } from 'yaml'
+import { loadYaml, printField, withFields, yamlOptions, yamlWord } from './front-matter-lines.ts'
 import { isTooDeep } from './json-depth.ts'
-
-/**
- * Most memories never need the YAML parser, and loading it takes as long as a short search. Bundlers do not see it.
- *
- * @throws MemoryError UNAVAILABLE when it is not installed: what a file says is then unknown, not absent
- */
-function loadYaml(): typeof import('yaml') {
-  try {
-    return process.getBuiltinModule('node:module').createRequire(import.meta.url)('yaml')
-  } catch (cause) {
-    throw new MemoryError(
-      'the package yaml cannot be loaded: install it, and leave @recall/store-file out of the bundle if there is one',
-      MemoryErrorCode.UNAVAILABLE,
-      { cause },
-    )
-  }
-}
 
 /** Larger front matter is not parsed: it is a mistake or an attack. */
 export const maxFrontMatterLength = 64 * 1024
@@ -72,13 +56,13 @@ export function parseFrontMatter(text: string): MarkdownDocument {
 export function printFrontMatter(fields: Record<string, JsonValue | undefined>): string {
   const lines = Object.entries(fields)
     .filter(([, value]) => value !== undefined && value !== null)
-    .map(([name, value]) => `${name}: ${printValue(value as JsonValue)}\n`)
+    .map(([name, value]) => `${printField(name, value as JsonValue)}\n`)
   return `---\n${lines.join('')}---\n`
 }
 
 /**
- * Brings the front matter of a file up to date: prints the given fields as `printFrontMatter` does, and keeps all
- * others and the comments as they are.
+ * Brings the front matter of a file up to date: prints those of the given fields that have changed as
+ * `printFrontMatter` does, and keeps all others and the comments as they are, to the letter.
  *
  * @param title what an error calls the file
  * @throws MemoryError CORRUPTION when it cannot be read: what a person wrote there would be lost
@@ -100,41 +84,13 @@ export function updateFrontMatter(
     head === printFrontMatter(before) && Object.keys(before).every((name) => Object.hasOwn(fields, name))
   if (head.trim() === '' || isPlain) return printFrontMatter(fields)
   const source = head.slice(head.indexOf('\n') + 1, head.lastIndexOf('---'))
-  const document = loadYaml().parseDocument(source, yamlOptions)
-  // A lone `~`, which names nothing, has no fields to set.
-  if (Object.keys(before).length === 0) document.contents = null
-  for (const [name, value] of Object.entries(fields)) {
-    if (value === undefined || value === null) document.delete(name)
-    else if (!equalJson(before[name] ?? null, value)) {
-      const node = document.createNode(value, { flow: true })
-      node.comment = (document.get(name, true) as Partial<typeof node> | undefined)?.comment
-      document.set(name, node)
-    }
-  }
-  return `---\n${document.toString(yamlStyle)}---\n`
+  const changes = Object.entries(fields)
+    .map(([name, value]) => [name, value ?? null] as const)
+    .filter(([name, value]) =>
+      value === null ? Object.hasOwn(before, name) : !equalJson(before[name] ?? null, value),
+    )
+  return `---\n${withFields(source, new Map(changes))}---\n`
 }
-
-function printValue(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${value.map((item) => JSON.stringify(item)).join(', ')}]`
-  return JSON.stringify(value)
-}
-
-const yamlOptions = {
-  schema: 'core',
-  merge: false,
-  uniqueKeys: true,
-  prettyErrors: false,
-  logLevel: 'error',
-} as const
-
-/** Prints as `printFrontMatter` does, with every field on a line of its own. */
-const yamlStyle = {
-  lineWidth: 0,
-  flowCollectionPadding: false,
-  defaultStringType: 'QUOTE_DOUBLE',
-  defaultKeyType: 'PLAIN',
-  doubleQuotedAsJSON: true,
-} as const
 
 const notYaml = 'front matter is not YAML'
 
@@ -188,7 +144,6 @@ const isNumeric = (name: unknown): boolean =>
 
 const fieldLine = /^([A-Za-z_][A-Za-z0-9_-]*): (.+)$/
 const plainWord = /^[A-Za-z][A-Za-z0-9_/.-]*(?: [A-Za-z0-9_/.-]+)*$/
-const yamlWord = /^(?:true|false|null)$/i
 
 /**
  * Reads the front matter that this store prints, and the plain words people type, 40 times faster than a YAML parser;

@@ -180,6 +180,11 @@ it('a note whose front matter names nothing is written again, with the comments 
   expect(parseNote(commented, 'key', { modified: 0 })).toMatchObject({ value: 'new', updated: 2000 })
 })
 
+it('a note keeps the numbers of a person as they were typed when it is written again', () => {
+  const theirs = 'id: 20260102103012123\ncommit: 1234e567\nversions: [3.10, 007]\n'
+  expect(printNote(entryOf('key', 'new'), `---\n${theirs}---\nold\n`)).toContain(`---\n${theirs}key: "key"\n`)
+})
+
 it('a byte order mark, which some editors write, is no part of what a note says', () => {
   const read = (content: string) => parseNote(content, 'key', { modified: 0 })
   expect(read('\uFEFFjust text\n')).toMatchObject({ value: 'just text', text: 'just text' })
