@@ -90,11 +90,30 @@ it('changes its own lines alone, and leaves those of a person as they are, to th
 const printed = (name: string, value: unknown): string =>
   `${name}: ${JSON.stringify(value).replaceAll('","', '", "')}`
 
-it('takes fields between braces apart, and keeps their numbers as they were typed', () => {
-  const updated = updateFrontMatter(
-    '---\n{id: 007, "at":1e3, list: [0x1F], # why\n ttl: 5}\n---\n',
-    { ttl: 6 },
-    'it',
+const updated = (source: string, changes: Parameters<typeof updateFrontMatter>[1]): string =>
+  updateFrontMatter(`---\n${source}---\nbody\n`, changes, 'it').slice(4, -4)
+
+it('keeps the comments at a field that it removes, on lines of their own', () => {
+  const gone = { ttl: undefined, type: undefined, tags: undefined, text: undefined }
+  expect(updated('# Above.\nttl: 5\n', gone)).toBe('# Above.\n')
+  expect(updated('a: 1\n# Above.\nttl: 5\n# Below.\n', gone)).toBe('a: 1\n# Above.\n# Below.\n')
+  expect(updated('type: idea   # a kind\nttl: # of days\nb: 2\n', gone)).toBe('# a kind\n# of days\nb: 2\n')
+  const list = '  tags: # why\n    - a#1 # one\n    # two\n    - "# no" # three\n  # four\n  b: 2\n'
+  expect(updated(list, gone)).toBe('  # why\n  # one\n  # two\n  # three\n  # four\n  b: 2\n')
+  expect(updated('text: | # head\n  # no comment\n  # none\n', gone)).toBe('# head\n')
+})
+
+it('keeps the comments at a field that it replaces', () => {
+  const changes = { tags: ['c'], ttl: 5, text: '# x' }
+  expect(updated('ttl: 6   # short\n', { ttl: 5 })).toBe('ttl: 5   # short\n')
+  expect(updated('ttl: # of days\n', { ttl: 5 })).toBe('ttl: 5 # of days\n')
+  expect(updated('tags:\n  - a # one\n  # two\n  - b # three\nttl: 5\ntext: "# x"\n# four\n', changes)).toBe(
+    '# one\n# two\n# three\ntags: ["c"]\nttl: 5\ntext: "# x"\n# four\n',
   )
-  expect(updated).toBe('---\nid: 007\n"at": 1e3\nlist: [0x1F] # why\nttl: 6\n---\n')
+  expect(updated('tags: [a, # one\n  b] # two\n', { tags: ['c'] })).toBe('# one\ntags: ["c"] # two\n')
+})
+
+it('takes fields between braces apart, and keeps their numbers as they were typed', () => {
+  const source = '{id: 007, "at":1e3, list: [0x1F], # why\n ttl: 5}\n'
+  expect(updated(source, { ttl: 6 })).toBe('id: 007\n"at": 1e3\nlist: [0x1F] # why\nttl: 6\n')
 })

@@ -44,7 +44,8 @@ type Field = Pair<ParsedNode, ParsedNode | null> & { srcToken?: CST.BlockMap['it
 
 /**
  * The lines of front matter, which can be read, with some fields replaced, added behind the others, or removed where
- * the new value is `null`. All other lines stay as they are, to the letter.
+ * the new value is `null`. All other lines stay as they are, to the letter. So do comments: those that lose their place
+ * get lines of their own.
  */
 export function withFields(source: string, changes: ReadonlyMap<string, JsonValue>): string {
   const { isMap, parseDocument } = loadYaml()
@@ -62,10 +63,13 @@ export function withFields(source: string, changes: ReadonlyMap<string, JsonValu
     added.delete(name)
     indent = source.slice(place.line, place.start)
     result += source.slice(at, place.line)
-    if (value === undefined) result += source.slice(place.line, place.end)
-    else if (value !== null) {
-      result += `${indent}${printField(name, value)}${source.slice(place.valueEnd, place.end)}`
-    }
+    const [spelled, beside] = [
+      source.slice(place.line, place.valueEnd),
+      source.slice(place.valueEnd, place.end),
+    ]
+    if (value === undefined) result += spelled + beside
+    else if (value === null) result += commentsIn(spelled + beside, indent)
+    else result += `${commentsIn(spelled, indent)}${indent}${printField(name, value)}${beside}`
     at = place.end
   }
   return result + printLines(added, indent) + source.slice(at)
@@ -79,6 +83,14 @@ const printLines = (fields: ReadonlyMap<string, JsonValue>, indent: string): str
   Array.from(fields, ([name, value]) => (value === null ? '' : `${indent}${printField(name, value)}\n`)).join(
     '',
   )
+
+/** The comments of a field, each on a line of its own. */
+function commentsIn(field: string, indent: string): string {
+  const tokens = [...new (loadYaml().Lexer)().lex(field)]
+  // A text that may begin like a comment stands behind a mark.
+  const comments = tokens.filter((token, i) => token.startsWith('#') && tokens[i - 1] !== '\u001f')
+  return comments.map((comment) => `${indent}${comment}\n`).join('')
+}
 
 /** The field's name as a member of an object. */
 function nameOf({ key }: Field): string {
