@@ -39,6 +39,19 @@ describe('the doctor, of archives', () => {
     await memory.close()
   })
 
+  it('leaves the rows of a table that a person made beside its own', async () => {
+    const { store, memory, at } = await openWithArchives(2)
+    const codes = '\n## Error codes\n\n| 001 | 2026-01-01 | s2 |\n| 404 | route lost | mine |\n'
+    appendFileSync(at('ARCHIVE.md'), codes)
+    const table = readFileSync(at('ARCHIVE.md'), 'utf8')
+    const findings = checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    expect(findings.filter(({ ok, fixed }) => !ok || fixed)).toEqual([])
+    expect(readFileSync(at('ARCHIVE.md'), 'utf8')).toBe(table)
+    await memory.delete('episodic', conversationKey('s1'))
+    expect(readFileSync(at('ARCHIVE.md'), 'utf8')).toBe(table.replace(/\| 001 .*\n/, ''))
+    await memory.close()
+  })
+
   it('names archived entries that cannot be read, when it looks deep', async () => {
     const { store, memory, at } = await openWithArchives(1)
     for (const key of ['sound', 'torn']) await memory.write('episodic', key, 'ran')

@@ -5,6 +5,7 @@ import {
   datesInTable,
   printArchiveRow,
   sessionInRow,
+  sessionsInTable,
   withArchiveRows,
   withBothSides,
   withoutArchiveRows,
@@ -21,6 +22,48 @@ it('adds rows to its own table, not to one that people made below', () => {
   expect(withArchiveRows(table + theirs, new Map([[2, row(2, 'b')]]))).toBe(table + row(2, 'b') + theirs)
 })
 
+const theirs = '\n| 404 | route lost | 2026-01-01 |\n|---|---|---|\n| 405 | 2026-01-01 | s405 |\n'
+
+it.each([
+  ['before it', `# Codes\n${theirs}\n`, ''],
+  ['below it', '', theirs],
+  ['below another heading', '', `## Codes${theirs}`],
+  ['in code', `\`\`\`\n${archiveIndexHeader}${theirs.trim()}\n\`\`\`\n`, ''],
+])('has no row in a table that people made %s', (_, above, below) => {
+  const table = above + archiveIndexHeader + row(1, '2026-01-01 | s1') + below
+  expect(archiveRows(table)).toEqual([1])
+  expect([...datesInTable(table).keys()]).toEqual([1])
+  expect(sessionsInTable(table, 405)).toEqual([])
+  expect(withoutArchiveRows(table, [404, 405])).toBe(table)
+  const added = new Map([404, 2].map((number) => [number, row(number, 'new')]))
+  expect(withArchiveRows(table, added)).toBe(
+    `${above}${archiveIndexHeader}${row(1, '2026-01-01 | s1')}${row(2, 'new')}${row(404, 'new')}${below}`,
+  )
+})
+
+it('has no rows in a file that lacks the table, and gives it one', () => {
+  for (const file of [`Mine.\n${theirs}`, `\`\`\`\n${archiveIndexHeader}`]) {
+    const written = withArchiveRows(file, new Map([[7, row(7, 'new')]]))
+    expect(written.startsWith(file)).toBe(true)
+    expect(archiveRows(written)).toContain(7)
+    expect(withArchiveRows(written, new Map([[7, row(7, 'again')]]))).toBe(written.replace('new', 'again'))
+  }
+})
+
+it.each([
+  ['padded', '| #   | Date       | Session | Messages |\n| --- | ---------- | ------- | -------- |\n'],
+  ['translated', '| # | Datum | Sitzung | Nachrichten | Dauer | Quelle | Themen |\n|--|--|--|--|--|--|--|\n'],
+])('knows the table by its header, also when that was %s', (_, header) => {
+  const table = `${header}| 007 | 2026-01-01 | s1      | 3        |\n|1000| 2026-01-02|s\\|2|4|\n`
+  expect([...datesInTable(table)]).toEqual([
+    [7, { date: '2026-01-01', session: 's1' }],
+    [1000, { date: '2026-01-02', session: 's\\|2' }],
+  ])
+  expect(withArchiveRows(table, new Map([[8, row(8, 'b')]]))).toBe(
+    table.replace('|1000', `${row(8, 'b')}|1000`),
+  )
+})
+
 it('replaces the rows that are there, adds the others and leaves what people wrote', () => {
   const table = `${archiveIndexHeader}${row(1, 'a')}mine\n${row(2, 'b')}yours`
   const written = withArchiveRows(table, new Map([1, 1000, 3].map((number) => [number, row(number, 'new')])))
@@ -28,7 +71,9 @@ it('replaces the rows that are there, adds the others and leaves what people wro
     `${archiveIndexHeader}${row(1, 'new')}mine\n${row(2, 'b')}${row(3, 'new')}${row(1000, 'new')}yours`,
   )
   expect(withoutArchiveRows(written, [1000, 3])).toBe(table.replace('a |', 'new |'))
-  expect(withArchiveRows('mine', new Map([[1, row(1, 'a')]]))).toBe(`mine\n${row(1, 'a')}`)
+  expect(withArchiveRows('mine', new Map([[1, row(1, 'a')]]))).toBe(
+    `mine\n${archiveIndexHeader.slice('# Archive\n'.length)}${row(1, 'a')}`,
+  )
   expect(withArchiveRows('', new Map([[1, row(1, 'a')]]))).toBe(archiveIndexHeader + row(1, 'a'))
 })
 
@@ -70,12 +115,13 @@ it('takes all rows of each merge, unless a person wrote something there', () => 
   const merge = (mine: string, yours: string): string =>
     `<<<<<<< HEAD\n${mine}=======\n${yours}>>>>>>> 51fb131\n`
   const [first, second] = [merge(row(1, 'a'), `${row(2, 'b')}\n`), merge(row(3, 'c'), row(4, 'd'))]
-  const rows = [row(1, 'a'), row(2, 'b'), '\n', row(3, 'c'), row(4, 'd')].join('')
+  const rows = [row(1, 'a'), row(2, 'b'), row(3, 'c'), row(4, 'd'), '\n'].join('')
   expect(withBothSides(`${archiveIndexHeader}${first}${second}mine\n`)).toBe(
     `${archiveIndexHeader}${rows}mine\n`,
   )
   for (const theirs of [merge('mine\n', row(2, 'b')) + second, first + merge(row(3, 'c'), 'mine\n')])
     expect(withBothSides(archiveIndexHeader + theirs)).toBe(null)
+  expect(withBothSides(`${archiveIndexHeader}\n## Codes\n${first}`)).toBe(null)
   expect(withBothSides(`>>>>>>> 51fb131\n${row(1, 'a')}<<<<<<< HEAD\n`)).toBe(null)
 })
 
