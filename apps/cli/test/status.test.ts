@@ -51,6 +51,14 @@ describe('status', () => {
     },
   )
 
+  it('names the window while a mark of a merge is left in it', async () => {
+    const shell = await shellWithSession()
+    appendFileSync(join(shell.root, 'memory/EPHEMERAL.md'), '>>>>>>> 51fb131\n')
+    expect((await shell.run('status')).out).toContain(
+      "memory/EPHEMERAL.md holds a mark of an unfinished merge: 'recall doctor' says what to do",
+    )
+  })
+
   it('says what becomes of a window that holds more sessions than it may', async () => {
     const shell = createShell()
     for (const name of ['a', 'b', 'c'])

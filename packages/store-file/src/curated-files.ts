@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { hasBothSides } from './documents/merge.ts'
+import { mergeIn } from './documents/merge.ts'
 import type { FileStore } from './file-store.ts'
 import { defaultFileSystem, type FileSystem } from './files/file-system.ts'
 import { readText } from './files/read-text.ts'
@@ -26,14 +26,15 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
      * Writes several of these files at once, all or none.
      *
      * @param expected the text of MEMORY.md that the change was made for
-     * @throws MemoryError CONFLICT when MEMORY.md has changed since then or holds both sides of a merge, or when a new
+     * @throws MemoryError CONFLICT when MEMORY.md has changed since then or holds what is left of a merge, or when a new
      * topic file exists already
      */
     replace(expected: string, change: (current: string) => Record<string, string>): void {
       store.exclusively(() => {
         const workspace = createWorkspace(fileSystem)
         const current = workspace.read(join(root, layout.curated))
-        if (hasBothSides(current)) throw unfinishedMerge(layout.curated)
+        const merge = mergeIn(current)
+        if (merge) throw unfinishedMerge(`${layout.curated} holds ${merge}`)
         const files = Object.entries(change(current)).map(([name, content]) => ({
           name,
           content,
@@ -63,8 +64,8 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
 /**
  * Otherwise the lines that separate the sides would end up in different files, where nobody could tell the sides apart.
  */
-const unfinishedMerge = (path: string): MemoryError =>
+const unfinishedMerge = (problem: string): MemoryError =>
   new MemoryError(
-    `${path} holds both sides of a merge: choose what stays, and remove the lines <<<<<<<, ======= and >>>>>>>; nothing was written`,
+    `${problem}: choose what stays, and remove the lines <<<<<<<, ======= and >>>>>>>; nothing was written`,
     MemoryErrorCode.CONFLICT,
   )

@@ -5,7 +5,7 @@ import type { ReadConfig } from './default-config.ts'
 import { datesInTable } from './documents/archive-index.ts'
 import { stringsOf } from './documents/file-entry.ts'
 import { parseFrontMatter } from './documents/front-matter.ts'
-import { hasBothSides } from './documents/merge.ts'
+import { mergeIn } from './documents/merge.ts'
 import { openingIn } from './documents/opening.ts'
 import { parseWindow } from './documents/window.ts'
 import { type FileSystem, orUnusable, statusOf } from './files/file-system.ts'
@@ -29,7 +29,7 @@ export interface MemoryStatus {
   index: { fresh: boolean; documents: number }
   /** The sessions that ended last, the latest first. */
   recent: RecentArchive[]
-  /** Problems with files and folders: they cannot be read, or hold both sides of a merge. */
+  /** Problems with files and folders: they cannot be read, or hold what is left of a merge. */
   faults: string[]
   /** What is wrong with the configuration, if anything. */
   problem?: string
@@ -96,8 +96,8 @@ function statusAt(
   )
   const document = (path: string): string => {
     const content = readable(() => readText(fileSystem, join(root, path)))?.content ?? ''
-    if (hasBothSides(content))
-      faults.push(`${path} holds both sides of a merge: 'recall doctor' says what to do`)
+    const merge = mergeIn(content)
+    if (merge) faults.push(`${path} holds ${merge}: 'recall doctor' says what to do`)
     return content
   }
   const curated = document(layout.curated)

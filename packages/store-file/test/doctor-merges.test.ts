@@ -31,6 +31,23 @@ describe('the doctor, of merges and of what syncers leave', () => {
     await memory.close()
   })
 
+  it('names a file as long as a mark of a merge is in it, also after a section on one side was written', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    const message = () =>
+      checkUp(defaultFileSystem, store, { deep: false, fix: true }).find(({ check }) => check === 'merges')
+        ?.message
+    writeFileSync(at('topic.md'), '<<<<<<< HEAD\n## A\nmine\n=======\n## B\nyours\n>>>>>>> 51fb131\n')
+    await memory.write('long-term', 'topic.md#a', 'new')
+    expect(message()).toBe('memory/topic.md holds both sides of a merge')
+    expect(await memory.read('long-term', 'topic.md#b')).toBe('yours')
+    await memory.write('long-term', 'topic.md#b', 'new')
+    await memory.delete('long-term', 'topic.md#a')
+    expect(message()).toBe('memory/topic.md holds both sides of a merge')
+    writeFileSync(at('topic.md'), '## B\n\nyours\n>>>>>>> 51fb131\n')
+    expect(message()).toBe('memory/topic.md holds a mark of an unfinished merge')
+    await memory.close()
+  })
+
   it('makes one table of both sides of a merge', async () => {
     const { store, memory, at } = await openWithArchives(3)
     const table = readFileSync(at('ARCHIVE.md'), 'utf8')

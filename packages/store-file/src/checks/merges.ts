@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { orAbsent } from '@recall/core/process'
 import { withBothSides } from '../documents/archive-index.ts'
 import { isAsWritten } from '../documents/conversation.ts'
-import { hasBothSides, sidesOf } from '../documents/merge.ts'
+import { mergeIn, sidesOf } from '../documents/merge.ts'
 import type { FileStore } from '../file-store.ts'
 import { replaceFile } from '../files/atomic-write.ts'
 import type { FileSystem } from '../files/file-system.ts'
@@ -14,7 +14,7 @@ import { sourcesOf } from '../layout/sources.ts'
 import { type ArchiveHead, archiveHeads, nextArchivePath } from './archive-heads.ts'
 import { orUnreadable, type Report, within } from './report.ts'
 
-/** Reports files in which version control left both sides of a merge, and splits a file that holds two archives. */
+/** Reports files in which version control left a merge to people, and splits a file that holds two archives. */
 export function checkMerges(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { layout } = store
   const contentOf = contentIn(fileSystem, store)
@@ -28,10 +28,13 @@ export function checkMerges(fileSystem: FileSystem, store: FileStore, report: Re
     'merges',
     [
       ...documentsOf(fileSystem, store)
-        .filter((path) => hasBothSides(contentOf(path)))
-        .filter(isForPeople),
-      ...others.map(({ path }) => path),
-    ].map((path) => `${path} holds both sides of a merge`),
+        .filter(isForPeople)
+        .flatMap((path) => {
+          const merge = mergeIn(contentOf(path))
+          return merge ? `${path} holds ${merge}` : []
+        }),
+      ...others.map(({ path }) => `${path} holds both sides of a merge`),
+    ],
     'none unfinished',
     'choose what stays, and remove the lines <<<<<<<, ======= and >>>>>>>; each side of an archive becomes a file of its own',
   )

@@ -33,18 +33,56 @@ const partBehind: Record<Part, Record<string, Part>> = {
 }
 
 /**
- * Whether version control left both sides of a merge in a file. Fenced code, where an agent or a person may quote one,
- * does not count; front matter does.
+ * What version control left of a merge in a file, if anything. Fenced code, where an agent or a person may quote one, does
+ * not count; front matter does.
  */
-export function hasBothSides(content: string): boolean {
+export function mergeIn(content: string): 'both sides of a merge' | 'a mark of an unfinished merge' | null {
   // This check is enough for most files.
-  if (!content.includes('<<<<<<<')) return false
+  if (!content.includes('<<<<<<<') && !content.includes('>>>>>>>')) return null
   const lines = linesOf(content.replace(/^---[ \t]*(?=\r?\n)/, ''))
   const isProse = proseLines(lines)
-  const marks = lines.flatMap((line, i) => (isProse[i] ? (mergeMark(line) ?? []) : []))
+  const prose = lines.filter((_, i) => isProse[i])
+  const marks = prose.flatMap((line) => mergeMark(line) ?? [])
   // A side may begin outside a fence and end within one: both sides of a JSON note open one.
-  return /<\|?=+>/.test(marks.join('')) || (marks.includes('<') && sidesOf(content) !== null)
+  if (/<\|?=+>/.test(marks.join('')) || (marks.includes('<') && sidesOf(content) !== null))
+    return 'both sides of a merge'
+  return prose.some((line) => /^(?:<{7}|>{7}) /.test(line)) ? 'a mark of an unfinished merge' : null
 }
+
+/**
+ * The marks, by line, of merges whose sides begin in one block of a file and end in another: they belong to neither, and
+ * stay where a block goes. A merge within one block is part of what that says, and so is a line of `=` that no merge
+ * needs, as below a title.
+ */
+export function marksBetween(
+  lines: readonly string[],
+  isText: readonly boolean[],
+  blockOf: readonly number[],
+): Set<number> {
+  const between = new Set<number>()
+  if (!lines.some((line) => line.startsWith('<<<<<<<'))) return between
+  let part: Part = 'both'
+  let found: number[] = []
+  lines.forEach((line, i) => {
+    const mark = isText[i] ? mergeMark(line) : undefined
+    // What began earlier was not finished.
+    if (mark === '<') found = []
+    const next = mark === '<' ? 'mine' : partBehind[part][mark ?? '']
+    if (next === undefined) return
+    part = next
+    found.push(i)
+    if (part === 'both' && blockOf[found[0] as number] !== blockOf[i])
+      for (const each of found) between.add(each)
+  })
+  return between
+}
+
+/** The file without the marks of merges between which nothing is left to choose. */
+export const withoutEmptySides = (content: string): string =>
+  content.replace(
+    /(?<![^\n])<{7}(?: .*)?\r?\n\s*(?:\|{7}(?: .*)?\r?\n\s*)?={7}\r?\n\s*>{7}(?: .*)?(?:\r?\n|$)/g,
+    '',
+  )
 
 /** The letter of a line that begins a side of a merge, ends it, or separates two. */
 export const mergeMark = (line: string): string | undefined =>

@@ -192,3 +192,37 @@ it('reads a heading of many marks in time that grows with its length', () => {
   const heading = `${'# '.repeat(200_000)}end`
   expect(parseSections(`## ${heading} ##\n`).at(-1)?.heading).toBe(heading)
 })
+
+describe('sections on the sides of a merge', () => {
+  const [mine, yours] = ['## A\n\nmine\n', '## B\n\nyours\n']
+  const merge = `# T\n<<<<<<< HEAD\n${mine}=======\n${yours}>>>>>>> 51fb131\n## C\n\nc\n`
+  const valuesIn = (content: string): unknown[] =>
+    sectionEntries(content, 'MEMORY.md', { modified: 0 }).map(({ value }) => value)
+
+  it('do not say what marks the sides, which stays where one is written', () => {
+    expect(valuesIn(merge)).toEqual(['# T', 'mine', 'yours', 'c'])
+    for (const end of ['\n', '\r\n']) {
+      const content = merge.replaceAll('\n', end)
+      expect(withSection(content, 'a', 'new')).toBe(content.replace(`mine${end}`, `new${end}${end}`))
+      expect(withSection(content, 'b', 'new')).toBe(content.replace(`yours${end}`, `new${end}${end}`))
+      expect(withSection(content, 'intro', 'new')).toBe(content.replace('# T', `new${end}`))
+    }
+  })
+
+  it('leave the marks behind, until both sides are gone', () => {
+    const left = merge.replace(mine, '')
+    expect(withoutSection(merge, 'a')).toBe(left)
+    expect(withoutSection(merge, 'b')).toBe(merge.replace(yours, ''))
+    expect(withoutSection(merge, 'intro')).toBe(merge.replace('# T\n', ''))
+    expect(withoutSection(left, 'b')).toBe('# T\n## C\n\nc\n')
+  })
+
+  it('say all that stands within one of them, and the line below a title', () => {
+    const within = '<<<<<<< HEAD\nmine\n=======\nyours\n>>>>>>> 51fb131'
+    expect(valuesIn(`## A\n\n${within}\n\n## B\n\nTitle\n=======\n`)).toEqual([within, 'Title\n======='])
+    expect(withSection(`## A\n\n${within}\n\n## B\n`, 'a', 'chosen')).toBe('## A\n\nchosen\n\n## B\n')
+    expect(withSection('## A\n\nTitle\n=======\n\n## B\n', 'a', 'new')).toBe('## A\n\nnew\n\n## B\n')
+    const quoted = '## A\n\n```\n<<<<<<< HEAD\n```\n\n## B\n\nTitle\n=======\n\n```\n>>>>>>> 1\n```\n'
+    expect(withoutSection(quoted, 'b')).toBe(quoted.slice(0, quoted.indexOf('## B')))
+  })
+})

@@ -3,6 +3,7 @@ import { parseHeading, proseLines, splitPointer } from '@recall/core/text'
 import { isHandName } from '../files/paths.ts'
 import type { FileEntry, FileTimes } from './file-entry.ts'
 import { keepingLineEnds, lineEndsOf, linesOf } from './line-ends.ts'
+import { marksBetween, withoutEmptySides } from './merge.ts'
 
 /** The section of a curated file that a key such as `MEMORY.md#preferences` names; `null` for any other key. */
 export function sectionOf(key: string): { fileName: string; slug: string } | null {
@@ -28,7 +29,11 @@ export interface Section {
   /** The line of the heading, verbatim; empty for the part before the first heading. */
   opening: string
   /** The lines below the heading, verbatim. */
+  source: string
+  /** Those of them that are no marks of a merge with another section. */
   body: string
+  /** Those that are such marks. */
+  marks: string
   /** First line of the section (its heading) in the file, counted from 1. */
   line: number
 }
@@ -36,17 +41,25 @@ export interface Section {
 /** Splits a curated file at its `##` headings. Headings in code and comments do not count. */
 export function parseSections(file: string): Section[] {
   const { content } = withoutMark(file)
-  const sections: Section[] = [{ slug: introSlug, heading: '', opening: '', body: '', line: 1 }]
+  const nothing = { source: '', body: '', marks: '' }
+  const sections: Section[] = [{ slug: introSlug, heading: '', opening: '', line: 1, ...nothing }]
   const seen = new Map([[introSlug, 2]])
   const lines = linesOf(content)
   const isProse = proseLines(lines)
-  for (const [index, text] of lines.entries()) {
+  const sectionOfLine = lines.map((text, index) => {
     const heading = isProse[index] ? parseHeading(text) : null
-    if (heading?.level !== 2) (sections.at(-1) as Section).body += text
-    else {
+    if (heading?.level === 2) {
       const slug = uniqueSlug(splitPointer(heading.text).name, seen)
-      sections.push({ slug, heading: heading.text, opening: text, body: '', line: index + 1 })
+      sections.push({ slug, heading: heading.text, opening: text, line: index + 1, ...nothing })
     }
+    return sections.length - 1
+  })
+  const marks = marksBetween(lines, isProse, sectionOfLine)
+  for (const [index, text] of lines.entries()) {
+    const section = sections[sectionOfLine[index] as number] as Section
+    if (section.opening !== '' && section.line === index + 1) continue
+    section.source += text
+    section[marks.has(index) ? 'marks' : 'body'] += text
   }
   return sections
 }
@@ -64,12 +77,12 @@ export function sectionEntries(content: string, fileName: string, { modified }: 
     .filter(
       ({ heading, body }) => body.trim() !== '' || (heading !== '' && splitPointer(heading).links === ''),
     )
-    .map(({ slug, heading, body, line }) => ({
+    .map(({ slug, heading, source, body, line }) => ({
       key: `${fileName}#${slug}`,
       type: sectionType,
       tags: [],
       value: withLineEnds(body.trim()),
-      text: heading === '' ? body : `## ${heading}\n${body}`,
+      text: heading === '' ? source : `## ${heading}\n${source}`,
       created: modified,
       updated: modified,
       ttl: null,
@@ -117,7 +130,8 @@ function printWithSection(file: string, sections: readonly Section[], slug: stri
     return `${mark}${before}${isSetOff ? '' : '\n'}## ${headingOf(slug)}\n\n${body}`
   }
   const last = section === sections.at(-1)
-  const changed = { ...section, body: `${slug === introSlug ? '' : '\n'}${body}${last ? '' : '\n'}` }
+  const below = `${slug === introSlug ? '' : '\n'}${body}${last ? '' : '\n'}`
+  const changed = { ...section, source: below + section.marks }
   return mark + printSections(sections.map((each) => (each === section ? changed : each)))
 }
 
@@ -126,13 +140,14 @@ export function withoutSection(file: string, slug: string): string | null {
   const sections = parseSections(file)
   const section = sections.find((candidate) => candidate.slug === slug)
   if (!section || (slug === introSlug && section.body.trim() === '')) return null
-  if (slug === introSlug) section.body = ''
-  const kept = slug === introSlug ? sections : sections.filter((each) => each !== section)
-  return withoutMark(file).mark + printSections(kept)
+  const gone = { ...section, opening: '', source: section.marks }
+  const left =
+    withoutMark(file).mark + printSections(sections.map((each) => (each === section ? gone : each)))
+  return section.marks === '' ? left : withoutEmptySides(left)
 }
 
 const printSections = (sections: readonly Section[]): string =>
-  sections.map(({ opening, body }) => opening + body).join('')
+  sections.map(({ opening, source }) => opening + source).join('')
 
 /**
  * The text of an entry that becomes a section.

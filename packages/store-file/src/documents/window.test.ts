@@ -155,6 +155,38 @@ describe('the window', () => {
     expect(withSession(merged, session('a', undefined, 'more'), 'a.md')).toBe(merged.replace('of a', 'more'))
   })
 
+  it('keeps the marks of a merge where a session goes, and says nothing of them', () => {
+    const [mine, yours] = ['a', 'b'].map((id) => withSession('', session(id, undefined, `of ${id}`), id))
+    const merged = `Note\n\n---\n\n<<<<<<< HEAD\n${mine}=======\n${yours}>>>>>>> 51fb131\n`
+    const entries = windowEntries(merged, { modified: 0 })
+    expect(entries.map(({ text }) => text)).toEqual(['of a', 'of b', 'Note'])
+    expect(entries.map(({ line }) => merged.split('\n')[line - 1])).toEqual(['of a', 'of b', 'Note'])
+    const without = (content: string, ...ids: string[]) =>
+      withoutBlocks(content, (key) => !ids.includes(key)) ?? content
+    expect(without(merged, 'session:a')).toBe(merged.replace(`${mine}`, ''))
+    expect(without(merged, 'session:b')).toBe(merged.replace(`${yours}`, ''))
+    expect(without(merged, 'session:a', 'session:b')).toBe('Note\n\n---\n\n')
+    expect(without(merged, windowNotesKey)).toBe(merged.slice(merged.indexOf('<<<')))
+    const more = withSession(merged, session('a', undefined, 'more'), 'a')
+    expect(more).toBe(merged.replace('of a', 'more'))
+    const moved = withSession(merged, session('a', '2026-01-02T00:00:00.000Z', 'more'), 'a')
+    expect(windowEntries(moved, { modified: 0 }).map(({ text }) => text)).toEqual(['of b', 'more', 'Note'])
+    expect(moved.startsWith(merged.replace(mine as string, ''))).toBe(true)
+  })
+
+  it('has a summary or a note without the marks in the midst of it', () => {
+    const [first, second] = ['a', 'b'].map((id) => withSession('', session(id, undefined, 'one\ntwo'), id))
+    const content = `${first}${second}`
+      .replace('two', '<<<<<<< HEAD\ntwo\n=======\nthree')
+      .concat('>>>>>>> 51fb131\n\n---\n\nx\n<<<<<<< HEAD\ny\n=======\n---\nz\n>>>>>>> 51fb131\n')
+    const [a, b, note] = windowEntries(content, { modified: 0 })
+    expect(a).toMatchObject({ text: 'one\ntwo\nthree', derived: true })
+    expect(b).toMatchObject({ text: 'one\ntwo', line: 12 })
+    expect(note?.value).toBe('x\ny\n---\nz')
+    const left = withoutBlocks(content, (key) => key !== windowNotesKey) ?? ''
+    expect(content.startsWith(left)).toBe(true)
+  })
+
   it('keeps a session whole that quotes another, or a line as between two', () => {
     const quoted = `Told:\n---\nand\n--- \n${withSession('', session('quoted'), 'x')}`
     const content = withSession(withSession('', session('a', undefined, quoted), 'a'), session('b'), 'b')

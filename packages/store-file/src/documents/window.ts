@@ -9,6 +9,7 @@ import {
 import { closingFences } from '@recall/core/text'
 import { type FileEntry, type FileTimes, parseTime } from './file-entry.ts'
 import { keepingLineEnds, lineEndsOf, linesOf } from './line-ends.ts'
+import { marksBetween, withoutEmptySides } from './merge.ts'
 
 const separator = /^---[ \t]*\r?\n?$/
 const heading = /^## Session (.+?) — (\S+)[ \t]*\r?\n/
@@ -23,6 +24,10 @@ interface Block {
    */
   separator: string
   text: string
+  /** The text without the marks of a merge with another block. */
+  own: string
+  /** Those marks. */
+  marks: string
   line: number
   session: SessionSummary | null
 }
@@ -32,20 +37,23 @@ interface Block {
  * after a merge whose sides were both kept. The blocks with their separators are the file, byte for byte.
  */
 export function parseWindow(content: string): Block[] {
-  const blocks: Block[] = [{ separator: '', text: '', line: 1, session: null }]
+  const nothing = { text: '', own: '', marks: '', session: null }
+  const blocks: Block[] = [{ separator: '', line: 1, ...nothing }]
   const lines = linesOf(content)
   const closingOf = closingFences(lines)
   let isInSession = trackSession()
   let codeEnd = -1
   const begin = (line: number, above = ''): void => {
-    blocks.push({ separator: above, text: '', line, session: null })
+    blocks.push({ separator: above, line, ...nothing })
     isInSession = trackSession()
   }
-  lines.forEach((each, i) => {
+  const isText: boolean[] = []
+  const blockOf = lines.map((each, i) => {
     const isCode = i <= codeEnd
+    isText.push(!isCode)
     if (!isCode && separator.test(each)) {
       begin(i + 2, each)
-      return
+      return -1
     }
     const isSession = !isCode && heading.test(each) && facts.test(lines[i + 1] ?? '')
     if (isSession && !isBlank(blocks.at(-1) as Block)) begin(i + 1)
@@ -53,8 +61,14 @@ export function parseWindow(content: string): Block[] {
     // A summary may have been cut within its code: nothing in it hides where the session ends.
     if (!isInSession(each) && !isCode) codeEnd = closingOf(i) ?? codeEnd
     block.text += each
+    return blocks.length - 1
   })
-  return blocks.map((block) => ({ ...block, session: parseSession(block.text) }))
+  const marks = marksBetween(lines, isText, blockOf)
+  for (const [i, each] of lines.entries()) {
+    const block = blocks[blockOf[i] as number]
+    if (block) block[marks.has(i) ? 'marks' : 'own'] += each
+  }
+  return blocks.map((block) => ({ ...block, session: parseSession(block.own) }))
 }
 
 /** Returns a function that takes a block line by line and says whether the lines so far are those of a session. */
@@ -147,10 +161,10 @@ function printWithBlock(content: string, session: SessionSummary, printed: strin
     return printWithBlock(others ?? content, session, printed)
   }
   if (known) {
-    const { text } = known
-    const before = text.slice(0, text.length - text.trimStart().length)
-    const after = text.slice(text.trimEnd().length)
-    known.text = `${before}${printed.trimEnd()}${after || '\n'}`
+    const { own, marks } = known
+    const before = own.slice(0, own.length - own.trimStart().length)
+    const after = own.slice(own.trimEnd().length)
+    known.text = `${before}${printed.trimEnd()}${after || '\n'}${marks}`
     return printBlocks(blocks)
   }
   const later = blocks.findIndex((block) => block.session !== null && endOf(block.session) > endOf(session))
@@ -188,14 +202,18 @@ const endOf = ({ date }: SessionSummary): number => parseTime(date) ?? 0
 /** The file with only the blocks to keep, or `null` when all are kept. */
 export function withoutBlocks(content: string, keep: (key: string) => boolean): string | null {
   const blocks = parseWindow(content)
-  const kept = blocks.filter((block) =>
-    block.session ? keep(sessionSummaryKey(block.session.sessionId)) : !isNote(block) || keep(windowNotesKey),
-  )
-  if (kept.length === blocks.length) return null
-  const [first, ...others] = kept
+  const isKept = (block: Block): boolean =>
+    block.session ? keep(sessionSummaryKey(block.session.sessionId)) : !isNote(block) || keep(windowNotesKey)
+  const gone = blocks.filter((block) => !isKept(block))
+  if (gone.length === 0) return null
+  const [first, ...others] = blocks.flatMap((block) => {
+    if (isKept(block)) return block
+    return block.marks === '' ? [] : { ...block, separator: '', text: block.marks }
+  })
   if (!first) return ''
   const start = first === blocks[0] ? first.text : first.text.replace(/^\s*\n/, '')
-  return printBlocks([{ ...first, separator: '', text: start }, ...others])
+  const left = printBlocks([{ ...first, separator: '', text: start }, ...others])
+  return gone.every(({ marks }) => marks === '') ? left : withoutEmptySides(left)
 }
 
 const printBlocks = (blocks: readonly Block[]): string =>
@@ -225,7 +243,7 @@ function sessionEntry(
   const session = { ...found, summary: withLineEnds(found.summary) }
   const ended = parseTime(session.date) ?? modified
   // The lines above the summary use words that every session has.
-  const above = text.slice(0, text.trimEnd().length - found.summary.length)
+  const at = text.trimEnd().lastIndexOf(found.summary)
   return {
     ...permanent,
     key: sessionSummaryKey(session.sessionId),
@@ -234,13 +252,14 @@ function sessionEntry(
     text: found.summary,
     created: ended,
     updated: ended,
-    line: line + linesOf(above).length,
+    line: line + linesOf(text.slice(0, Math.max(0, at))).length,
+    ...(at === -1 ? { derived: true } : {}),
     fields: { ...session },
   }
 }
 
 function notesEntry(
-  notes: readonly { text: string }[],
+  notes: readonly { text: string; own: string }[],
   line: number,
   { modified, withLineEnds }: WindowFile,
 ): FileEntry {
@@ -249,7 +268,7 @@ function notesEntry(
     ...permanent,
     key: windowNotesKey,
     type: 'note',
-    value: withLineEnds(text),
+    value: withLineEnds(notes.map((note) => note.own).join('\n\n')),
     text,
     created: modified,
     updated: modified,
@@ -259,7 +278,7 @@ function notesEntry(
 }
 
 /** The handwritten texts, each from one session to the next, with the separators in them. */
-function notesOf(blocks: readonly Block[]): { text: string; line: number }[] {
+function notesOf(blocks: readonly Block[]): { text: string; own: string; line: number }[] {
   const runs: Block[][] = [[]]
   for (const block of blocks) {
     if (block.session) runs.push([])
@@ -270,7 +289,8 @@ function notesOf(blocks: readonly Block[]): { text: string; line: number }[] {
     if (from === -1) return []
     const [first, ...others] = run.slice(from, run.findLastIndex(isNote) + 1) as [Block, ...Block[]]
     const text = `${first.text}${printBlocks(others)}`
-    return [{ text: text.trim(), line: first.line + blankLinesAbove(text) }]
+    const own = `${first.own}${printBlocks(others.map((block) => ({ ...block, text: block.own })))}`
+    return [{ text: text.trim(), own: own.trim(), line: first.line + blankLinesAbove(text) }]
   })
 }
 
@@ -281,6 +301,6 @@ const permanent = { tags: [] as string[], ttl: null, expires: null }
 /** A lone heading such as `# Ephemeral memory` is not content. */
 const isTitle = (text: string): boolean => /^\s*#+(?:[ \t][^\n]*)?\s*$/.test(text)
 
-const isNote = (block: Block): boolean => !isBlank(block) && !isTitle(block.text)
+const isNote = ({ own }: Block): boolean => own.trim() !== '' && !isTitle(own)
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
