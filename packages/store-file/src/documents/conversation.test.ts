@@ -147,6 +147,16 @@ topics: ["pool", "clients: all"]
   expect(read(printConversation(grown, 7, before.replaceAll('\n', '\r\n'))).value).toEqual(grown)
 })
 
+it('keeps the line ends and the byte order mark of its file when the session has grown', () => {
+  const before = `\uFEFF${printConversation(archive, 7)}`.replaceAll('\n', '\r\n')
+  for (const body of [grown.body, 'one\r\ntwo\rthree\n']) {
+    const after = printConversation({ ...grown, body }, 7, before)
+    expect(after).toBe(`\uFEFF${printConversation({ ...grown, body }, 7)}`.replaceAll('\n', '\r\n'))
+    expect(read(after).value).toEqual({ ...grown, body })
+    expect(isAsWritten(after)).toBe(true)
+  }
+})
+
 it('prints anew what nobody has touched', () => {
   const anew = printConversation(grown, 7)
   expect(printConversation(grown, 7, printConversation(archive, 7))).toBe(anew)

@@ -10,16 +10,19 @@ import {
 import { sha256 } from '../files/digest.ts'
 import { type FileEntry, type FileTimes, parseTime, stringsOf } from './file-entry.ts'
 import { maxFrontMatterLength, parseFrontMatter, updateFrontMatter } from './front-matter.ts'
-import { lineEndsOf } from './line-ends.ts'
+import { keepingLineEnds, lineEndsOf } from './line-ends.ts'
 
 /**
  * A conversation archive: the front matter of the specification, then summary, turns and tags.
  *
- * @param earlier the file that it replaces; what a person added to its front matter stays
+ * @param earlier the file that it replaces; what a person added to its front matter stays, and so do its line ends
  * @throws MemoryError INVALID_INPUT when the front matter would be too long to be read again, CORRUPTION when the front
  * matter of the earlier file cannot be read
  */
-export function printConversation(archive: ConversationArchive, number: number, earlier = ''): string {
+export const printConversation = (archive: ConversationArchive, number: number, earlier = ''): string =>
+  keepingLineEnds(earlier, (plain) => printAfter(plain, archive, number))
+
+function printAfter(earlier: string, archive: ConversationArchive, number: number): string {
   const facts = {
     date: archive.date,
     session_id: archive.sessionId,
@@ -63,7 +66,8 @@ export function parseConversation(
   stem: string,
   { modified }: FileTimes,
 ): FileEntry {
-  const { fields, body, bodyLine, problem } = parseFrontMatter(content)
+  const { fields, body: verbatim, bodyLine, problem } = parseFrontMatter(content)
+  const body = lineEndsOf(content)(verbatim)
   const session =
     typeof fields.session_id === 'string' || typeof fields.session_id === 'number'
       ? String(fields.session_id)
@@ -87,8 +91,8 @@ export function parseConversation(
     key: conversationKey(session ?? stem, part),
     type: conversationType,
     tags: topics,
-    value: { ...known, body: lineEndsOf(content)(body) } satisfies Record<string, JsonValue>,
-    text: body,
+    value: { ...known, body } satisfies Record<string, JsonValue>,
+    text: verbatim,
     created: ended,
     // People who edit an archive leave its date as it is: a write that has not seen the edit must tell the two apart.
     updated: known.edited ? ended + 1 : ended,
@@ -121,7 +125,8 @@ const textsOf = (fields: JsonObject): JsonObject =>
 
 /** Whether an archive proves that it is whole: it names its session, and not a letter of it has changed since. */
 export function isAsWritten(content: string): boolean {
-  const { fields, body } = parseFrontMatter(content)
+  const { fields, body: verbatim } = parseFrontMatter(content)
+  const body = lineEndsOf(content)(verbatim)
   const { session_id, body_hash, head_hash } = fields
   const isMarked = [session_id, body_hash, head_hash].every((field) => typeof field === 'string')
   return isMarked && !isEdited(fields, body)

@@ -62,7 +62,7 @@ export function printFrontMatter(fields: Record<string, JsonValue | undefined>):
 
 /**
  * Brings the front matter of a file up to date: prints those of the given fields that have changed as
- * `printFrontMatter` does, and keeps all others and the comments as they are, to the letter.
+ * `printFrontMatter` does, and keeps all others, the comments and a byte order mark as they are, to the letter.
  *
  * @param title what an error calls the file
  * @throws MemoryError CORRUPTION when it cannot be read: what a person wrote there would be lost
@@ -79,17 +79,18 @@ export function updateFrontMatter(
       MemoryErrorCode.CORRUPTION,
     )
   }
-  const head = text.slice(0, text.length - body.length)
+  const mark = text.startsWith('\uFEFF') ? '\uFEFF' : ''
+  const head = text.slice(mark.length, text.length - body.length)
   const isPlain =
     head === printFrontMatter(before) && Object.keys(before).every((name) => Object.hasOwn(fields, name))
-  if (head.trim() === '' || isPlain) return printFrontMatter(fields)
+  if (head.trim() === '' || isPlain) return mark + printFrontMatter(fields)
   const source = head.slice(head.indexOf('\n') + 1, head.lastIndexOf('---'))
   const changes = Object.entries(fields)
     .map(([name, value]) => [name, value ?? null] as const)
     .filter(([name, value]) =>
       value === null ? Object.hasOwn(before, name) : !equalJson(before[name] ?? null, value),
     )
-  return `---\n${withFields(source, new Map(changes))}---\n`
+  return `${mark}---\n${withFields(source, new Map(changes))}---\n`
 }
 
 const notYaml = 'front matter is not YAML'

@@ -191,7 +191,16 @@ it('a byte order mark, which some editors write, is no part of what a note says'
   expect(read('\uFEFF---\ntags: [a\n---\ntext\n').value).toBe('---\ntags: [a\n---\ntext')
   const entry = entryOf('key', '\uFEFF')
   expect(read(printNote(entry, '\uFEFFjust text\n')).value).toBe('\uFEFF')
-  expect(printNote(entry, '\uFEFFjust text\n')).toBe(printNote(entry))
+})
+
+it('a note keeps its byte order mark when it is written again', () => {
+  const entry = entryOf('key', 'new')
+  for (const earlier of ['old\n', printNote(entryOf('key', 'old')), '---\nupdated: old\n---\nold\n'])
+    expect(printNote(entry, `\uFEFF${earlier}`)).toBe(`\uFEFF${printNote(entry, earlier)}`)
+  expect(parseNote(`\uFEFF${printNote(entry)}`, 'key', { modified: 9000 })).toMatchObject({
+    value: 'new',
+    updated: 2000,
+  })
 })
 
 it('a note whose front matter could not be read again is refused', () => {
