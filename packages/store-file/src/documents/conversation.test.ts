@@ -172,7 +172,13 @@ it.each([
   expect(read(content).value).toMatchObject({ edited: true })
 })
 
-it('is not edited by other quotes, nor where the hash of its facts is missing', () => {
+it.each(['body_hash', 'head_hash'])('counts as edited where a person removed its %s', (name) => {
+  const content = printConversation({ ...archive, lastMessage: '7ef90082' }, 7)
+  expect(read(content).value).not.toHaveProperty('edited')
+  expect(read(content.replace(new RegExp(`${name}: .*\n`), '')).value).toMatchObject({ edited: true })
+})
+
+it('is not edited by other quotes, nor where it never had a hash', () => {
   const content = printConversation(archive, 7)
   expect(read(content.replace('["pool"]', '\n  - pool').replace('"3m"', '3m')).value).toEqual(archive)
   const unmarked = content.replace(/head_hash: .*\n/, '')

@@ -132,9 +132,13 @@ export function isAsWritten(content: string): boolean {
   return isMarked && !isEdited(fields, body)
 }
 
-const isEdited = (fields: JsonObject, body: string): boolean =>
-  (typeof fields.body_hash === 'string' && fields.body_hash !== hashOf(body)) ||
-  (typeof fields.head_hash === 'string' && fields.head_hash !== headHashOf(fields))
+/** The archiver writes both hashes beside the last message: where one is gone, a person took it out. */
+function isEdited(fields: JsonObject, body: string): boolean {
+  const { body_hash, head_hash, last_message } = fields
+  const differs = (told: JsonValue | undefined, hash: string): boolean =>
+    typeof told === 'string' ? told !== hash : typeof last_message === 'string'
+  return differs(body_hash, hashOf(body)) || differs(head_hash, headHashOf(fields))
+}
 
 /** A hash of the fields that a person may correct, however YAML spells them; the other facts belong to the archiver. */
 function headHashOf({

@@ -123,6 +123,7 @@ it.each([
   ['what it is found by', 'text: "word"', 'text: "words"'],
   ['whether it is found', 'text: "word"', 'text: "word"\nindexed: false'],
   ['what it says', 'value', 'values'],
+  ['its hash, or removed it', /hash: .*\n/, ''],
 ])('a note is as new as its file when a person changed %s', (_, from, to) => {
   expect(updatedOnceEdited(from, to)).toBe(9000)
 })
@@ -134,6 +135,17 @@ it.each([
   ['the blanks at its end', /$/, '\n \n'],
 ])('a note is as old as it says when an editor changed %s', (_, from, to) => {
   expect(updatedOnceEdited(from, to)).toBe(2000)
+})
+
+it('a note is as old as it says when a person wrote it', () => {
+  const head = 'updated: 1970-01-01T00:00:02.000Z\n'
+  for (const more of [
+    '',
+    'key: key\n',
+    'created: 1970-01-01\nkey: key\n',
+    'created: 1970-01-01T00:00:02.000Z\n',
+  ])
+    expect(parseNote(`---\n${head}${more}---\ntext\n`, 'key', { modified: 9000 }).updated).toBe(2000)
 })
 
 it('a note keeps what it is found by when that is not its value', () => {

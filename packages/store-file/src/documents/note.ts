@@ -108,7 +108,16 @@ const leewayMs = 1000
 
 /** Whether a person changed a note since it was written: they seldom think of the line `updated`. */
 const isEdited = (fields: JsonObject, body: string): boolean =>
-  typeof fields.hash === 'string' && fields.hash !== hashOf(fields, body)
+  typeof fields.hash === 'string' ? fields.hash !== hashOf(fields, body) : isOfStore(fields)
+
+/** Whether the store wrote these fields, and so a hash. People give a note no key, or no times to the millisecond. */
+const isOfStore = ({ key, created, updated }: JsonObject): boolean =>
+  key !== undefined && [created, updated].every((time) => time === printedAgain(time))
+
+function printedAgain(time: JsonValue | undefined): string | null {
+  const at = parseTime(time)
+  return at === undefined ? null : printTime(at)
+}
 
 /** A hash of what a note says, regardless of YAML spelling and line ends. */
 function hashOf(fields: Record<string, JsonValue | undefined>, body: string): string {
