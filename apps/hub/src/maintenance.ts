@@ -17,7 +17,7 @@ import { forgetDigests } from './pipelines/words-digest.ts'
 import { rememberedMs } from './routes/idempotency.ts'
 import { pauseWritesWhenSilent } from './trust/heartbeat.ts'
 import { promoteAuthors } from './trust/promotion.ts'
-import { recomputeQuality } from './trust/quarantine.ts'
+import { recomputeQuality } from './trust/recompute-quality.ts'
 
 /**
  * Does the work that no request triggers. Running it twice, or in two hubs at once, does no harm.

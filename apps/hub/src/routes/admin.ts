@@ -11,14 +11,9 @@ import type { Decision } from '../trust/decisions.ts'
 import { forgetPrivate } from '../trust/forget-private.ts'
 import { confirmHeartbeat, systemState } from '../trust/heartbeat.ts'
 import { promoteAuthors } from '../trust/promotion.ts'
-import {
-  quarantineAgent,
-  quarantineMemory,
-  recomputeQuality,
-  restoreAgent,
-  restoreMemory,
-  setTrust,
-} from '../trust/quarantine.ts'
+import { quarantineAgent, quarantineMemory, restoreAgent, restoreMemory } from '../trust/quarantine.ts'
+import { recomputeQuality } from '../trust/recompute-quality.ts'
+import { setTrust } from '../trust/set-trust.ts'
 import { newRoutes } from './app.ts'
 import { answers, jsonBody, keyed } from './describe.ts'
 import { counting } from './limit-agent.ts'
