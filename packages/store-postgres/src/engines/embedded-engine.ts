@@ -3,6 +3,7 @@ import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { checkTemplate } from './check-template.ts'
 import { holdsData } from './data-folder.ts'
+import { createUpkeep, tend } from './upkeep.ts'
 
 /** The part of PGlite that drizzle and this package use. */
 export type Engine = Pick<PGlite, 'query' | 'exec' | 'transaction' | 'dumpDataDir' | 'close'>
@@ -101,8 +102,12 @@ export async function createEngine(options: PGliteOptions, folder: string | unde
     const settle = (): boolean => underWay.delete(answer)
     underWay.add(answer)
     answer.then(settle, settle)
+    upkeep.called()
     return answer
   }
+  const upkeep = createUpkeep(async () => {
+    if (!isClosed && engine.fatal === undefined) await tend(engine)
+  })
 
   return {
     query: (...given) =>
@@ -113,7 +118,7 @@ export async function createEngine(options: PGliteOptions, folder: string | unde
     async close() {
       isClosed = true
       // A call to a Postgres that has ended would wait for it in a loop that blocks the process.
-      await Promise.allSettled(underWay)
+      await Promise.allSettled([...underWay, upkeep.close()])
       // An engine that has ended has nothing left to write.
       if (engine.fatal === undefined) await engine.close()
     },

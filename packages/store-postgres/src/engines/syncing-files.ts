@@ -20,12 +20,11 @@ const listOf = <T>(some: T | T[] | undefined): T[] => (Array.isArray(some) ? som
 
 /**
  * PGlite's default parameters without `-F`, which switches fsync off. Its runtime ignores fdatasync, so Postgres must
- * use fsync.
+ * use fsync. By default it would keep a gigabyte of its log for later use.
  */
 export const syncingStartParams: string[] = [
   ...Pglite.defaultStartParams.filter((parameter) => parameter !== '-F'),
-  '-c',
-  'wal_sync_method=fsync',
+  ...['-c', 'wal_sync_method=fsync', '-c', 'max_wal_size=64MB', '-c', 'min_wal_size=32MB'],
 ]
 
 interface FileRuntime {
