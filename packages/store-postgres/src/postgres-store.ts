@@ -18,6 +18,7 @@ import { timeLimit } from './engines/time-limit.ts'
 import { entryId, placeId } from './entries/address.ts'
 import { inPlace, isAt, isExpired, isLive } from './entries/conditions.ts'
 import { addressOf, inLockOrder, inRuns } from './entries/group-changes.ts'
+import { mergeSizes } from './entries/merge-sizes.ts'
 import { archiveEntries, restoreEntry } from './entries/move-entries.ts'
 import { putEntries } from './entries/put-entries.ts'
 import { entryOf, refuseTooLarge, wholeEntry } from './entries/rows.ts'
@@ -255,7 +256,7 @@ function createShelf(
       const expired = and(inPlace(place, shelf), isExpired(now))
       if (dryRun) return writing(async () => database.$count(entries, expired))
       const removed = await removeInSteps(place, isExpired(now))
-      await writing(() => mergeSizes(database, placeId(place, shelf)))
+      await writing(() => mergeSizes(database, eq(placeSizes.place, placeId(place, shelf))))
       return removed
     },
 
@@ -293,21 +294,3 @@ const timesInSql = (times: ReadonlyMap<string, number>, total: number): SQL =>
   times.size === total
     ? sql`1`
     : sql`(${JSON.stringify(Object.fromEntries(times))}::text::jsonb ->> ${entries.id}::text)::bigint`
-
-/** Merges the counts of backends that have ended, so that few rows remain to sum. */
-async function mergeSizes(database: Database, place: string): Promise<void> {
-  await database.execute(sql`
-    with gone as (
-      delete from ${placeSizes}
-      where ${placeSizes.place} = ${place} and ${placeSizes.backend} <> 0
-        and ${placeSizes.backend} <> all (select pid from pg_stat_activity)
-      returning entries, bytes, units, worded, words, held
-    )
-    insert into ${placeSizes} (place, backend, entries, bytes, units, worded, words, held)
-    select ${place}::uuid, 0, sum(entries), sum(bytes), sum(units), sum(worded), sum(words), sum(held)
-    from gone having count(*) > 0
-    on conflict (place, backend) do update
-    set entries = place_sizes.entries + excluded.entries, bytes = place_sizes.bytes + excluded.bytes,
-      units = place_sizes.units + excluded.units, worded = place_sizes.worded + excluded.worded,
-      words = place_sizes.words + excluded.words, held = place_sizes.held + excluded.held`)
-}

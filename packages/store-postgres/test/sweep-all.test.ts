@@ -42,4 +42,26 @@ describe.each(engines)('a sweep of all places on %s', (_, open) => {
     )
     expect(sizes).toEqual([{ entries: 5 }])
   })
+
+  it('merges what ended backends counted of all places, and forgets places in which nothing is left', async () => {
+    const { database } = engine
+    await emptyTables(database)
+    const place = { namespace: 'default', scope: 'working' } as const
+    const stores = ['ada', 'bob'].map((tenant) => createPostgresStore(database, { tenant }))
+    for (const key of ['a', 'b', 'c']) {
+      for (const store of stores) await store.put(plainEntry(key), { overwrite: true, now: 1 })
+      await database.execute(
+        sql`update place_sizes set backend = -${sql.raw(String(key.charCodeAt(0)))} where backend > 0`,
+      )
+    }
+    for (const key of ['a', 'b', 'c']) await stores[1]?.remove({ ...place, key })
+    await database.execute(sql`update place_sizes set backend = -7 where backend > 0`)
+    const counted = await stores[0]?.stats(place)
+    expect(counted?.entries).toBe(3)
+    expect(await database.$count(sql`place_sizes`)).toBe(7)
+    await sweepAll(database, 1)
+    expect(await database.$count(sql`place_sizes`)).toBe(1)
+    expect(await stores[0]?.stats(place)).toEqual(counted)
+    expect(await stores[1]?.stats(place)).toEqual({ entries: 0, bytes: 0 })
+  })
 })

@@ -2,6 +2,7 @@ import { MemoryErrorCode } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, rowsOf } from '../engines/database.ts'
 import { asMemoryErrors } from '../engines/postgres-errors.ts'
+import { dropEmptySizes, mergeSizes } from './merge-sizes.ts'
 
 /** Entries that one statement looks at: none may take long. */
 const lookedAt = 10_000
@@ -13,8 +14,8 @@ interface Position {
 }
 
 /**
- * Removes the expired entries of all places and tenants, archives included. After a failure, the next call starts
- * again.
+ * Removes the expired entries of all places and tenants, archives included, and merges what each backend has counted
+ * of a place. After a failure, the next call starts again.
  *
  * @param now milliseconds since 1970
  * @param timeoutMs longest time for one of its statements
@@ -32,9 +33,12 @@ export async function sweepAll(database: Database, now: number, timeoutMs?: numb
     const isInPage = last ? sql`${behind} and (place, id) <= (${last.place}::uuid, ${last.id}::uuid)` : behind
     // Most pages have none, and then nothing waits for another holder of the table.
     if (page?.hasExpired) removed += (await running(() => removeExpired(database, isInPage, now))).length
-    if (!last) return removed
+    if (!last) break
     from = last
   }
+  while (await running(() => mergeSizes(database, sql`true`)));
+  await running(() => dropEmptySizes(database))
+  return removed
 }
 
 /** Whether the next page holds anything expired, and its last row, which is absent where the table ends. */
