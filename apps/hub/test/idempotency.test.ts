@@ -116,6 +116,18 @@ describe.each(engines)('a write with an Idempotency-Key on %s', (_, open) => {
     expect(await kept()).toBe(1)
   })
 
+  it('may be tried again when it was claimed by a clock that ran ahead', async () => {
+    const held = await openHeld()
+    now += 10 * day
+    const first = save('one', held)
+    await held.reached
+    now -= 10 * day
+    const second = await idOf(save('one'))
+    held.goOn()
+    expect(await idOf(first)).toBe(second)
+    expect(await kept()).toBe(1)
+  })
+
   it('counts as reading where another attempt wrote it', async () => {
     const trusted = { ...noLimits.limits.tiers.trusted, write: [{ requests: 1, seconds: 3600 }] }
     const tiers = { ...noLimits.limits.tiers, trusted }

@@ -67,6 +67,20 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
     expect(lines).toHaveLength(2)
   })
 
+  it('is tried again when the clock that set its pause ran ahead', async () => {
+    await fill()
+    const hub = await started(choosy)
+    const right = now
+    now += 365 * 24 * 60 * 60 * 1000
+    await hub.maintain()
+    await database().execute(
+      sql`update memories set embed_after = ${new Date(now).toISOString()}::timestamptz`,
+    )
+    now = right
+    const mended = await started(fakeEmbedder())
+    expect(await mended.maintain()).toMatchObject({ embedded: 40, waiting: 0 })
+  })
+
   it('goes on with the others where the model refuses a text, and says so', async () => {
     await fill()
     const says = 'the embedding server answered 400 to a text, and takes others'

@@ -85,27 +85,31 @@ const saidBy = (error: MemoryError): string =>
   isMemoryError(error.cause) ? error.cause.message : error.message
 
 /** Claims rows until their pause is over, or none while the memories have another model. */
-const claim = ({ database, call, clock, config, embedder }: Hub): Promise<Waiting[]> =>
-  call(() =>
+function claim({ database, call, clock, config, embedder }: Hub): Promise<Waiting[]> {
+  const now = sql`to_timestamp(${clock()}::float8 / 1000)`
+  const claimedFor = sql`make_interval(secs => ${claimed * (config.embedTimeoutMs / 1000)}::float8)`
+  return call(() =>
     rowsOf<Waiting>(
       database,
       sql`
         with next as (
           select id from memories
           where ${currentModel} = ${embedder.model} and embedding is null and deleted_at is null
-            and (embed_after is null or embed_after <= to_timestamp(${clock()}::float8 / 1000))
+            and (embed_after is null or embed_after <= ${now}
+              -- Set by a clock that ran ahead.
+              or embed_after > ${now} + ${claimedFor} + make_interval(secs => ${longestPause}))
           -- What failed before comes last: a text that the provider never takes holds up no other.
           order by embed_attempts, created_at limit ${claimed} for update skip locked
         ), claimed as (
           update memories m set embed_attempts = least(embed_attempts + 1, 30),
-            embed_after = to_timestamp(${clock()}::float8 / 1000)
-              + make_interval(secs => ${claimed * (config.embedTimeoutMs / 1000)}::float8) + ${pause(sql`embed_attempts + 1`)}
+            embed_after = ${now} + ${claimedFor} + ${pause(sql`embed_attempts + 1`)}
           from next where m.id = next.id
           returning m.id, m.agent_id, m.content, m.embed_attempts, m.created_at
         )
         select id, agent_id as "agentId", content, created_at::text as "createdAt" from claimed order by embed_attempts, created_at`,
     ),
   )
+}
 
 /** Shortens the claim: the failed row waits for its pause, the untried ones are free at once. */
 const release = (

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { idempotencyKeys } from '@recall/store-postgres'
-import { and, eq, isNull, lt, or, type SQL } from 'drizzle-orm'
+import { and, eq, gt, isNull, lt, or, type SQL } from 'drizzle-orm'
 import type { Context } from 'hono'
 import type { Hub, HubEnv } from '../hub.ts'
 import type { Claim } from '../pipelines/write-memory.ts'
@@ -58,7 +58,11 @@ export async function answeringOnce<T>(
           lt(idempotencyKeys.createdAt, new Date(clock() - rememberedMs)),
           and(
             isNull(idempotencyKeys.status),
-            lt(idempotencyKeys.createdAt, new Date(clock() - abandonedMs(hub.config))),
+            or(
+              lt(idempotencyKeys.createdAt, new Date(clock() - abandonedMs(hub.config))),
+              // Claimed by a clock that ran ahead.
+              gt(idempotencyKeys.createdAt, new Date(clock() + abandonedMs(hub.config))),
+            ),
           ),
         ) as SQL,
       })
