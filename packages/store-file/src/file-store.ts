@@ -7,6 +7,7 @@ import { createAccess } from './access.ts'
 import { createColdStore } from './cold/cold-store.ts'
 import { requireValue } from './documents/note.ts'
 import { createAccessLog } from './entries/access-log.ts'
+import { countedButGone } from './entries/counted-but-gone.ts'
 import { createEntryFiles } from './entries/entry-files.ts'
 import { createEntryWriter } from './entries/entry-writer.ts'
 import { createErasures } from './erasures.ts'
@@ -175,7 +176,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     const interrupted = erasures.interrupted()
     index.rebuild(onProgress)
     memoryVectors.forgetUnused()
-    accessLog.compact()
+    exclusively(() => accessLog.compact(countedButGone({ layout, index, accessLog, files })))
     erasures.discard(interrupted)
   }
 

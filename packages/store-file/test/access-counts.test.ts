@@ -1,4 +1,4 @@
-import { existsSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openFileMemory } from '../src/open-file-memory.ts'
@@ -55,6 +55,30 @@ describe('the access counts', () => {
     const rows = database.prepare('SELECT key FROM access').all()
     database.close()
     expect(rows).toEqual([{ key: 'kept' }])
+    await memory.close()
+  })
+
+  it('hold nothing of removed files after a full rebuild, and all of those that nobody can read', async () => {
+    const { store, memory, at } = await openWithArchives(0)
+    const keys = ['kept', 'removed', 'removed in quotes: "', 'unread', 'unread in quotes: "']
+    for (const key of keys) await memory.write('long-term', key, 'text')
+    await memory.write('working', 'removed', 'text')
+    await memory.write('episodic', 'unread', 'text')
+    for (const key of keys) await memory.read('long-term', key)
+    await memory.read('working', 'removed')
+    await memory.read('episodic', 'unread')
+    for (const name of readdirSync(at('long-term'))) {
+      if (name.startsWith('removed')) rmSync(at('long-term', name))
+      if (name.startsWith('unread')) writeFileSync(at('long-term', name), '---\nkey: [\n---\ntext\n')
+    }
+    rmSync(at('working/removed.md'))
+    writeFileSync(at('episodic/unread.md'), Buffer.from([0xff]))
+    store.reindex({ full: true })
+    const database = (await loadSqlite())(at('.recall/access.db'))
+    const rows = database.prepare('SELECT key FROM access ORDER BY scope, key').all() as { key: string }[]
+    database.close()
+    expect(rows.map(({ key }) => key)).toEqual(['unread', 'kept', 'unread', 'unread in quotes: "'])
+    expect(readFileSync(at('.recall/access.db'), 'latin1')).not.toContain('removed')
     await memory.close()
   })
 

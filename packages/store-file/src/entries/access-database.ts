@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS access (
 ) WITHOUT ROWID;
 `
 
-interface OpenedLog {
+export interface OpenedLog {
   database: Database
   sql: ReturnType<typeof createStatements>
 }
@@ -187,12 +187,14 @@ export function createAccessDatabase(
   /**
    * Leaves no trace of deleted rows.
    *
+   * @param deleteRows deletes some more before that
    * @throws MemoryError WRITE_FAILED when there is a log that cannot be written
    */
-  const compact = (): void => {
+  const compact = (deleteRows: (log: OpenedLog) => void): void => {
     removeSetAside(fileSystem, path)
-    const isCompact = ifPresent(({ database }) => {
-      database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
+    const isCompact = ifPresent((log) => {
+      deleteRows(log)
+      log.database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
       return true
     })
     if (isCompact || inode() === undefined) return

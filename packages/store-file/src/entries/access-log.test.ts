@@ -122,7 +122,7 @@ it('costs nobody an entry while another process holds it', async () => {
   other.exec('BEGIN IMMEDIATE')
   log.record([{ address, version, expires: null }], 3)
   log.forget([address])
-  expect(() => log.compact()).toThrow(/access\.db may still name memories that were deleted/)
+  expect(() => log.compact([])).toThrow(/access\.db may still name memories that were deleted/)
   expect(log.read(address, version)).toEqual({ at: 2, count: 1, expires: null })
   expect(notices).toEqual([expect.stringContaining('held by another process')])
 
@@ -149,13 +149,13 @@ it('is not made by whoever counts nothing', async () => {
   expect(log.withoutCounting(() => 'copied')).toBe('copied')
   log.assertReadable()
   log.forget([address])
-  log.compact()
+  log.compact([])
   log.startAnew({ ...entry, accessCount: 0 })
   expect(readdirSync(folder)).toEqual([])
 
   log.record([{ address, version, expires: null }], 2)
   log.assertReadable()
-  log.compact()
+  log.compact([])
   expect(log.all('long-term', 'default')).toEqual(
     new Map([['note', { key: 'note', created: 1, at: 2, count: 1 }]]),
   )
@@ -287,7 +287,7 @@ describe('a log that cannot be opened', () => {
     expect(log.all('long-term', 'default')).toEqual(new Map())
     log.assertReadable()
     log.forget([address])
-    log.compact()
+    log.compact([])
     delete failing.with
     time.now += 1000
     count(7)

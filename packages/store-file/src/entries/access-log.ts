@@ -1,7 +1,7 @@
 import type { Address, Entry } from '@recall/core'
 import type { FileSystem } from '../files/file-system.ts'
 import type { Database, OpenDatabase } from '../sqlite/driver.ts'
-import { createAccessDatabase } from './access-database.ts'
+import { createAccessDatabase, type OpenedLog } from './access-database.ts'
 
 /** The version of an entry that an access belongs to: a rewritten entry starts its expiry afresh. */
 interface Version {
@@ -45,13 +45,7 @@ export function createAccessLog(
     )
 
   const forget = (addresses: readonly Address[]): void => {
-    if (addresses.length === 0) return
-    ifPresent(({ database, sql }) => {
-      const statement = sql('DELETE FROM access WHERE scope = ? AND namespace = ? AND key = ?')
-      together(database, () => {
-        for (const { scope, namespace, key } of addresses) statement.run(scope, namespace, key)
-      })
-    })
+    if (addresses.length > 0) ifPresent((log) => remove(log, addresses))
   }
 
   return {
@@ -149,11 +143,26 @@ export function createAccessLog(
       }
     },
 
-    /** Leaves no trace of forgotten keys. */
-    compact,
+    /** Every entry whose accesses are counted. */
+    addresses: (): Address[] =>
+      (ifPresent(({ sql }) => sql('SELECT scope, namespace, key FROM access').all()) ?? []) as Address[],
+
+    /**
+     * Forgets entries, and leaves no trace of them and of those that were forgotten before.
+     *
+     * @throws MemoryError WRITE_FAILED when there is a log that cannot be written
+     */
+    compact: (gone: readonly Address[]): void => compact((log) => remove(log, gone)),
 
     close,
   }
+}
+
+function remove({ database, sql }: OpenedLog, addresses: readonly Address[]): void {
+  const statement = sql('DELETE FROM access WHERE scope = ? AND namespace = ? AND key = ?')
+  together(database, () => {
+    for (const { scope, namespace, key } of addresses) statement.run(scope, namespace, key)
+  })
 }
 
 /** Runs statements in one transaction. */
