@@ -201,3 +201,14 @@ it('sees a folder of a scope that a namespace gets while it is open', async () =
   writeFileSync(join(folder, 'drop.md'), 'a drop of the pool\n')
   expect((await found()).sort()).toEqual(['drip', 'drop'])
 })
+
+it('finds every edit in place also after more changes than it remembers, in a memory of many files', async () => {
+  const { find, folder } = await openMemory()
+  mkdirSync(folder, { recursive: true })
+  const paths = Array.from({ length: 2001 }, (_, i) => join(folder, `note-${i}.md`))
+  for (const path of paths) writeFileSync(path, 'a rope\n')
+  for (let i = 0; i < 4; i++) expect(await find('harbour')).toEqual([])
+  for (const path of paths.slice(0, 1001)) appendFileSync(path, 'a harbour\n')
+  appendFileSync(join(folder, 'note-2000.md'), 'a lighthouse\n')
+  expect(await find('lighthouse')).toEqual(['note-2000'])
+})

@@ -7,16 +7,25 @@ const longestTrustMs = 1000
 /** With more files than this, the system may have had to drop some of its events. */
 const mostNamed = 1000
 
+/** What events have told since the last check. */
+export interface ToldChanges {
+  named: readonly string[]
+  /** Whether nothing but the named files can have changed. */
+  areAll: boolean
+  /** Whether so many files were named that any file may have changed, and none is named any more. */
+  tooMany: boolean
+}
+
 export interface FolderWatch {
   /** Lets pending events arrive; call it before `isQuiet`. */
   settle(): Promise<void>
   /** Whether no event has arrived since the last check made through `checked`. */
   isQuiet(): boolean
   /**
-   * Runs a check of the folders, given the files that events have named, and whether nothing else can have changed.
-   * Events that arrive after its start count for the next check.
+   * Runs a check of the folders, given what the events have told. Events that arrive after its start count for the next
+   * check.
    */
-  checked<T>(folders: () => readonly string[], check: (named: readonly string[], areAll: boolean) => T): T
+  checked<T>(folders: () => readonly string[], check: (told: ToldChanges) => T): T
   close(): void
 }
 
@@ -32,6 +41,8 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
   let checks = 0
   /** Something may have changed without an event that names it. */
   let unnamed = true
+  /** There were more names than are kept. */
+  let tooMany = false
   let replaced = false
   /** A watch takes a turn of the event loop to begin. */
   let beginning = false
@@ -55,14 +66,25 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
     return name === basename(folder) || [...watchers.keys()].some(isAbove)
   }
 
+  const forgetNames = (): void => {
+    named.clear()
+    tooMany = true
+  }
+
   const note = (folder: string, event: string, name: string | null): void => {
     if (name === null) unnamed = true
-    else named.add(join(folder, name))
+    else if (!tooMany) named.add(join(folder, name))
+    // A process may never check again.
+    if (named.size > mostNamed) forgetNames()
     if (event === 'rename' && (name === null || isOfFolders(folder, name))) replaced = true
   }
 
   const isTrusted = (): boolean =>
-    !unnamed && !replaced && watchers.size > 0 && Math.abs(Date.now() - checkedAt) < longestTrustMs
+    !unnamed &&
+    !tooMany &&
+    !replaced &&
+    watchers.size > 0 &&
+    Math.abs(Date.now() - checkedAt) < longestTrustMs
 
   const begin = (folders: readonly string[]): void => {
     const known = watchers.size
@@ -103,15 +125,16 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
         replaced = false
         begin(folders())
       }
-      const files = [...named]
-      const areAll = isTrusted() && !beginning && files.length <= mostNamed
+      const told = { named: [...named], areAll: isTrusted() && !beginning, tooMany }
       named.clear()
+      tooMany = false
       unnamed = beginning
-      if (!areAll) checkedAt = Date.now()
+      if (!told.areAll) checkedAt = Date.now()
       try {
-        return check(files, areAll)
+        return check(told)
       } catch (error) {
         unnamed = true
+        tooMany ||= told.tooMany
         throw error
       }
     },
@@ -126,6 +149,6 @@ const tellsInTime = (): boolean =>
 const withoutNotices: FolderWatch = {
   settle: async () => {},
   isQuiet: () => false,
-  checked: (_folders, check) => check([], false),
+  checked: (_folders, check) => check({ named: [], areAll: false, tooMany: false }),
   close: () => {},
 }

@@ -11,7 +11,7 @@ import type { OpenDatabase } from '../sqlite/driver.ts'
 import type { NamedFile } from './claims.ts'
 import { createFileIndexer, type FileIndexerOptions } from './file-indexer.ts'
 import { createFolderWalk, filesPerTransaction } from './folder-walk.ts'
-import { createFolderWatch } from './folder-watch.ts'
+import { createFolderWatch, type ToldChanges } from './folder-watch.ts'
 import { createIndexInUse, type IndexInUse } from './index-in-use.ts'
 import { createOwnChanges } from './own-changes.ts'
 import { indexName } from './seal.ts'
@@ -135,7 +135,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   }
 
   /** Brings the index up to date; in a large memory, without looking at every file each time. */
-  const check = (named: readonly string[], areAll: boolean): IndexInUse => {
+  const check = ({ named, areAll, tooMany }: ToldChanges): IndexInUse => {
     if (!fileSystem.existsSync(root)) throw missingRoot(root)
     const current = inUse.open()
     const { index } = current
@@ -145,7 +145,8 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     if (shown.length > 0) index.transaction(() => indexPaths(index, shown))
     if (areAll && current.walkedAt > 0) return current
     const age = Date.now() - current.walkedAt
-    if (index.countFiles() <= alwaysWalk || age > longestUnwalkedMs || age < 0) lookEverywhere(current)
+    const isDue = tooMany || age > longestUnwalkedMs || age < 0
+    if (isDue || index.countFiles() <= alwaysWalk) lookEverywhere(current)
     else lookWhereItMatters(index)
     return current
   }
