@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/index.ts'
@@ -96,7 +96,21 @@ describe('vectors of files', () => {
     for (const now of [0, 60_000]) expect(await store.embedRecent(now)).toBe(0)
     expect(notices).toEqual([expect.stringContaining('no answer')])
     isAway = false
+    await store.embedRecent(119_999)
+    expect(store.vectors?.coverage()).toMatchObject({ embedded: 0, total: 1 })
     await store.embedRecent(120_000)
+    expect(store.vectors?.coverage()).toMatchObject({ embedded: 1, total: 1 })
+  })
+
+  it('are made again although the clock was set back after a failure', async () => {
+    const known = conceptEmbedder()
+    const embedder: typeof known = { ...known, embed: vi.fn(known.embed) }
+    const { memory, store } = await memoryAt(temporaryRoot(), embedder, { onNotice: () => {} })
+    await memory.write('long-term', 'a', 'The automobile')
+    const yearMs = 365 * 24 * 60 * 60 * 1000
+    vi.mocked(embedder.embed).mockRejectedValueOnce(new MemoryError('no answer', MemoryErrorCode.UNAVAILABLE))
+    expect(await store.embedRecent(yearMs)).toBe(0)
+    await store.embedRecent(0)
     expect(store.vectors?.coverage()).toMatchObject({ embedded: 1, total: 1 })
   })
 

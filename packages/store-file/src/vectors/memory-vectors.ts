@@ -35,6 +35,8 @@ export function createMemoryVectors(options: MemoryVectorsOptions) {
     createVectorIndex({ fileSystem, folder: internal, embedder, index, onNotice, exclusively, unitTexts })
   /** When to try making vectors again after a failure. */
   let retryAt = Number.NEGATIVE_INFINITY
+  /** A time further ahead than a pause was noted before the clock was set back. */
+  const isPausing = (now: number): boolean => now < retryAt && retryAt <= now + withoutVectorsMs
   const noticed = new Set<string>()
   const notice = (reason: string): void => {
     const problem = `${reason}: passages without a vector are found by words, not by meaning`
@@ -72,7 +74,7 @@ export function createMemoryVectors(options: MemoryVectorsOptions) {
      * @returns how many units are left
      */
     async embedRecent(now: number): Promise<number> {
-      if (!vectors || now < retryAt) return 0
+      if (!vectors || isPausing(now)) return 0
       try {
         const left = await vectors.embedNewest(soonEmbedded)
         const refusal = vectors.refusal()
