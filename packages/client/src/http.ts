@@ -1,13 +1,12 @@
 import {
   errorStatus,
   isMemoryError,
-  longestTimerMs,
   MemoryError,
   MemoryErrorCode,
   memoryScopes,
   refuseUnknownOptions,
 } from '@recall/core'
-import { readBody, retryAfterOf } from '@recall/core/text'
+import { readBody, retryAfterOf, withinTimeLimit } from '@recall/core/text'
 
 export interface HttpOptions {
   /** Address of the hub, for example `https://recall.example.org`; with or without `/api/v1` at its end. */
@@ -85,11 +84,7 @@ export function createHttp(options: HttpOptions): Send {
   ): Promise<T> => {
     const { headers, signal } = given
     const body = jsonOf(given.body)
-    const limits = [
-      AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs)),
-      ...(signal ? [signal] : []),
-    ]
-    const request = new Request(new URL(path, base), {
+    const requestInit: RequestInit = {
       method,
       headers: {
         Accept: 'application/json',
@@ -100,17 +95,17 @@ export function createHttp(options: HttpOptions): Send {
       ...(body === undefined ? {} : { body }),
       // The key must not be sent to the target of a redirect.
       redirect: 'manual',
-      signal: AbortSignal.any(limits),
-    })
-    let response: Response
-    let text: string
-    try {
-      response = await fetch(request)
-      text = await readBody(response, mostBytes)
-    } catch (cause) {
-      if (signal?.aborted) throw signal.reason
-      throw unreachable(cause, base.host)
     }
+    const { response, text } = await withinTimeLimit({ timeoutMs, signal }, async (either) => {
+      const request = new Request(new URL(path, base), { ...requestInit, signal: either })
+      try {
+        const response = await fetch(request)
+        return { response, text: await readBody(response, mostBytes) }
+      } catch (cause) {
+        if (signal?.aborted) throw signal.reason
+        throw unreachable(cause, base.host)
+      }
+    })
     if (response.ok) return parse<T>(text, shape, base.host)
     if (isRedirect(response)) throw redirected(response, base)
     throw problemOf(response, text, base.host)

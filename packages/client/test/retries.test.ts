@@ -66,12 +66,20 @@ it('ends a pause between two tries when the caller gives up', async () => {
   )
 })
 
-it('lets go of the signal of its caller when a pause is over', async () => {
-  const caller = new AbortController()
+it('lets go of the signal of its caller when a try or a pause is over', async () => {
+  const { signal } = new AbortController()
+  const listeners = () => getEventListeners(signal, 'abort').length
   const answers = [json({}, 503, { 'Retry-After': '0' }), json({})]
-  const send = createHttp({ url: 'https://hub.example', fetch: () => answers.shift() as Response })
-  await send('GET', 'health', {}, { repeatable: true, signal: caller.signal })
-  expect(getEventListeners(caller.signal, 'abort')).toEqual([])
+  const counted: number[] = []
+  const send = createHttp({
+    url: 'https://hub.example',
+    fetch() {
+      counted.push(listeners())
+      return answers.shift() as Response
+    },
+  })
+  await send('GET', 'health', {}, { repeatable: true, signal })
+  expect([...counted, listeners()]).toEqual([1, 1, 0])
 })
 
 it('begins no pause for a caller who has given up, and leaves no timer behind', async () => {

@@ -205,6 +205,24 @@ it('ends the request under way when it is told to stop', () => {
   expect(asked.map(({ aborted }) => aborted)).toEqual([true])
 })
 
+it('lets go of the signal of its caller when it has an answer', async () => {
+  const { signal } = new AbortController()
+  const listeners = () => getEventListeners(signal, 'abort').length
+  const counted: number[] = []
+  const answers = [new Response('', { status: 503 }), Response.json({ data: [{ embedding: [0, 1] }] })]
+  const fetch = async () => {
+    counted.push(listeners())
+    return answers.shift()
+  }
+  const embedder = httpEmbedder({
+    ...options('http://localhost/v1'),
+    backoff: () => 0,
+    fetch: fetch as never,
+  })
+  await embedder.embed(['a'], 'query', { signal })
+  expect([...counted, listeners()]).toEqual([1, 1, 0])
+})
+
 it.each([
   [429, '3600', 60_000],
   [503, '30', 30_000],

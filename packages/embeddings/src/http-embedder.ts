@@ -2,12 +2,11 @@ import {
   type Embedder,
   invalidInput,
   isMemoryError,
-  longestTimerMs,
   MemoryError,
   MemoryErrorCode,
   redactText,
 } from '@recall/core'
-import { readBody, retryAfterOf } from '@recall/core/text'
+import { readBody, retryAfterOf, withinTimeLimit } from '@recall/core/text'
 import * as z from 'zod/mini'
 import en from 'zod/v4/locales/en.js'
 import { atLeastOne } from './at-least-one.ts'
@@ -163,11 +162,13 @@ async function embedBatch(
   batch: string[],
   signal: AbortSignal | undefined,
 ): Promise<Float32Array[]> {
-  const { retries = 3, backoff = doubling } = options
+  const { retries = 3, backoff = doubling, timeoutMs = 30_000 } = options
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted()
     try {
-      return await request(options, batch, signal)
+      return await withinTimeLimit({ timeoutMs, signal }, (either) =>
+        request({ ...options, timeoutMs }, batch, either),
+      )
     } catch (error) {
       signal?.throwIfAborted()
       if (!(error instanceof Retryable)) throw error
@@ -177,13 +178,13 @@ async function embedBatch(
   }
 }
 
+/** @param signal aborted when the caller gives up, which goes before any error, or when the time is over */
 async function request(
-  options: HttpEmbedderOptions,
+  options: HttpEmbedderOptions & { timeoutMs: number },
   batch: string[],
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<Float32Array[]> {
-  const { url, model, apiKey, timeoutMs = 30_000, fetch = globalThis.fetch } = options
-  const limit = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))
+  const { url, model, apiKey, timeoutMs, fetch = globalThis.fetch } = options
   let response: Response
   try {
     response = await fetch(url, {
@@ -195,11 +196,11 @@ async function request(
       body: JSON.stringify({ model, input: batch, encoding_format: 'float' }),
       // The texts must not be sent to the target of a redirect.
       redirect: 'manual',
-      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      signal,
     })
   } catch (cause) {
     throw new Retryable(
-      limit.aborted
+      signal.aborted
         ? tooLate(timeoutMs, cause)
         : unavailable(`no embedding server answers at ${withoutQuery(url)}: is it running?`, cause),
     )
@@ -210,7 +211,7 @@ async function request(
     text = await readBody(response, mostBytes)
   } catch (cause) {
     throw new Retryable(
-      limit.aborted
+      signal.aborted
         ? tooLate(timeoutMs, cause)
         : unavailable('the embedding server broke off its answer', cause),
     )

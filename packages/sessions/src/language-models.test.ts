@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
@@ -180,6 +180,18 @@ it('ends its request when its caller gives up, and at its own time limit beside 
     code: 'MEMORY_TIMEOUT',
   })
   expect(signals.map((signal) => signal?.aborted)).toEqual([true, true])
+})
+
+it('lets go of the signal of its caller when it has an answer', async () => {
+  const { signal } = new AbortController()
+  const listeners = () => getEventListeners(signal, 'abort').length
+  const counted: number[] = []
+  const lm = lmWith(async () => {
+    counted.push(listeners())
+    return Response.json({ choices: [{ message: { content: 'answer' } }] })
+  })
+  expect(await lm.complete({ ...request, signal })).toBe('answer')
+  expect([...counted, listeners()]).toEqual([1, 0])
 })
 
 it('stops reading a server that does not end its answer', async () => {

@@ -1,12 +1,11 @@
 import {
   isMemoryError,
   type LmProvider,
-  longestTimerMs,
   MemoryError,
   MemoryErrorCode,
   refuseUnknownOptions,
 } from '@recall/core'
-import { readBody, retryAfterOf } from '@recall/core/text'
+import { readBody, retryAfterOf, withinTimeLimit } from '@recall/core/text'
 import * as z from 'zod/mini'
 import { parseTimeout, wrongOption } from './options.ts'
 
@@ -83,26 +82,26 @@ export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider
   return {
     model,
     async complete({ system, prompt, json = false, signal }) {
-      const timeout = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))
       const messages = [
         { role: 'system', content: system },
         { role: 'user', content: prompt },
       ]
-      try {
-        const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout])
-        const response = await askInAnyMode(messages, json, either)
-        if (!response.ok) throw httpError(url, response)
-        return contentOf(await readBody(response, mostBytes), url)
-      } catch (error) {
-        if (isMemoryError(error)) throw error
-        if (signal?.aborted) throw signal.reason
-        if (timeout.aborted) {
-          throw new MemoryError(`${url.host} did not answer in ${timeoutMs} ms`, MemoryErrorCode.TIMEOUT, {
-            cause: error,
-          })
+      return withinTimeLimit({ timeoutMs, signal }, async (either) => {
+        try {
+          const response = await askInAnyMode(messages, json, either)
+          if (!response.ok) throw httpError(url, response)
+          return contentOf(await readBody(response, mostBytes), url)
+        } catch (error) {
+          if (isMemoryError(error)) throw error
+          if (signal?.aborted) throw signal.reason
+          if (either.aborted) {
+            throw new MemoryError(`${url.host} did not answer in ${timeoutMs} ms`, MemoryErrorCode.TIMEOUT, {
+              cause: error,
+            })
+          }
+          throw unavailable(url, 'could not be reached', error)
         }
-        throw unavailable(url, 'could not be reached', error)
-      }
+      })
     },
   }
 }
