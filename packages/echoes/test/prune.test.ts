@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -271,6 +271,21 @@ describe('on files', () => {
     await echoes.beginWorkflow('review-2', 2 ** 22 + 1)
     expect(echoes.activeWorkflows()).toEqual([])
     await echoes.applyPrune(plan)
+  })
+
+  it('keeps no file of a workflow whose process died once another begins, and every other one', async () => {
+    const { root, echoes } = await open()
+    await echoes.beginWorkflow('alive')
+    for (const name of ['dead-1', 'dead-2']) await echoes.beginWorkflow(name, 2 ** 22 + 1)
+    await writeFile(join(root, '.workflows/damaged.json'), '')
+    await mkdir(join(root, '.workflows/a-folder.json'))
+    await echoes.beginWorkflow('new')
+    expect((await readdir(join(root, '.workflows'))).sort()).toEqual([
+      'a-folder.json',
+      'alive.json',
+      'damaged.json',
+      'new.json',
+    ])
   })
 
   it.each(['', '{"pid":1}', Buffer.from([0xff, 0xfe])])(

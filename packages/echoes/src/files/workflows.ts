@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs'
+import { lstatSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { identityOf, isGone, orAbsent } from '@recall/core/process'
@@ -9,9 +9,21 @@ const workflowSchema = z.object({ pid: z.number(), started: z.number(), place: z
 
 const folderOf = (root: string): string => join(root, '.workflows')
 
-/** Marks a workflow as active, as long as its process lives. Call it under the lock. */
+/**
+ * Marks a workflow as active, as long as its process lives, and removes the files of those whose process is gone. Call
+ * it under the lock.
+ */
 export function noteWorkflow(root: string, workflow: string, pid: number): void {
-  replaceFile(pathOf(root, workflow), JSON.stringify(identityOf(pid)))
+  const path = pathOf(root, workflow)
+  for (const file of filesIn(folderOf(root))) removeIfGone(join(folderOf(root), file))
+  replaceFile(path, JSON.stringify(identityOf(pid)))
+}
+
+/** Best effort: a file that cannot be read or removed must not keep another workflow from beginning. */
+function removeIfGone(path: string): void {
+  try {
+    if (readWorkflow(path)?.isGone) unlinkSync(path)
+  } catch {}
 }
 
 export function forgetWorkflow(root: string, workflow: string): void {
@@ -28,16 +40,24 @@ export const damageOf = ({ name }: ActiveWorkflow): string =>
   `.workflows/${name}.json is damaged, and nothing is pruned while it is there`
 
 export function activeWorkflows(root: string): ActiveWorkflow[] {
-  const folder = folderOf(root)
-  const files = namesIn(folder).filter((name) => name.endsWith('.json'))
-  return files.flatMap((file) => {
-    const text = readOwnText(join(folder, file))
-    const written = orAbsent(() => lstatSync(join(folder, file)))?.mtimeMs
-    if (text === null || written === undefined) return []
-    const owner = parseOwner(text)
-    if (owner && isGone(owner, () => written)) return []
-    return [{ name: file.slice(0, -'.json'.length), isDamaged: owner === undefined }]
+  return filesIn(folderOf(root)).flatMap((file) => {
+    const read = readWorkflow(join(folderOf(root), file))
+    if (read === null || read.isGone) return []
+    return [{ name: file.slice(0, -'.json'.length), isDamaged: read.isDamaged }]
   })
+}
+
+const filesIn = (folder: string): string[] => namesIn(folder).filter((name) => name.endsWith('.json'))
+
+/** What the file of a workflow says of its process; `null` when there is no such file. */
+function readWorkflow(path: string): { isDamaged: boolean; isGone: boolean } | null {
+  const text = readOwnText(path)
+  const written = orAbsent(() => lstatSync(path))?.mtimeMs
+  if (text === null || written === undefined) return null
+  const owner = parseOwner(text)
+  return owner === undefined
+    ? { isDamaged: true, isGone: false }
+    : { isDamaged: false, isGone: isGone(owner, () => written) }
 }
 
 function parseOwner(text: string): z.output<typeof workflowSchema> | undefined {
