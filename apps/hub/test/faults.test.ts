@@ -275,6 +275,25 @@ describe.skipIf(!serverUrl)('faults', () => {
     await until(read, ({ status }) => status === 404)
   })
 
+  it('connections to Postgres that have gone silent are made anew', async () => {
+    const database = await openServerDatabase()
+    onTestFinished(() => database.close())
+    const gate = await openGate(database.url)
+    onTestFinished(() => gate.close())
+    const hub = await listening({ postgresUrl: gate.url, databaseTimeoutMs: 300, connections: 3 })
+    const key = await register(hub.url)
+    const read = () => send(hub.url, '/memory/RCL-00000000', { key })
+    expect((await Promise.all([1, 2, 3, 4].map(read))).map(({ status }) => status)).toEqual([
+      404, 404, 404, 404,
+    ])
+    gate.forget()
+    expect((await read()).status).toBe(504)
+    await until(
+      () => Promise.all([1, 2, 3, 4].map(read)),
+      (answers) => answers.every(({ status }) => status === 404),
+    )
+  })
+
   it('Redis is gone and comes back: limits hold meanwhile, and nobody waits', async () => {
     const port = await freePort()
     let redis = await startRedis(port)

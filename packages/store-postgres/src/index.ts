@@ -1,6 +1,7 @@
 export { type Database, prepared, rowsOf } from './engines/database.ts'
 export { asMemoryErrors } from './engines/postgres-errors.ts'
 export { keepTextConfiguration } from './engines/text-configuration.ts'
+export { liftTimeLimit } from './engines/time-limit.ts'
 export { heldBytes } from './entries/held-bytes.ts'
 export { sweepAll } from './entries/sweep-all.ts'
 export { migrate, pendingMigrations } from './migrate.ts'

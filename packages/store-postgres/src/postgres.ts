@@ -12,9 +12,11 @@ import postgres from 'postgres'
 import { parse } from 'postgres-array'
 import { checkOptionsOfMemory, checkServerOptions } from './check-options.ts'
 import type { Database } from './engines/database.ts'
+import { type Address, openSocket } from './engines/open-socket.ts'
 import { asMemoryErrors } from './engines/postgres-errors.ts'
 import { keepTextConfiguration } from './engines/text-configuration.ts'
 import { timeLimit } from './engines/time-limit.ts'
+import { longestSilence, watchSilence } from './engines/watch-silence.ts'
 import { migrate } from './migrate.ts'
 import { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
 import { createVectorIndexes, type VectorColumn } from './search/vector-index.ts'
@@ -80,8 +82,11 @@ async function openPool(options: PostgresOptions, idleSeconds?: number): Promise
       await one.end({ timeout: 5 })
     }
   }
+  const closing = new AbortController()
+  const { options: address } = connect(url, settings)
   const pool = connect(url, {
     ...settings,
+    ...watchedSockets(address, longestSilence(timeoutMs), closing.signal),
     max: connections,
     keep_alive: 30,
     ...(idleSeconds === undefined ? {} : { idle_timeout: idleSeconds }),
@@ -97,9 +102,32 @@ async function openPool(options: PostgresOptions, idleSeconds?: number): Promise
   })
   return {
     database: drizzle(pool),
-    close: () => pool.end({ timeout: 5 }),
+    async close() {
+      await pool.end({ timeout: 5 })
+      closing.abort()
+    },
   }
 }
+
+/**
+ * Settings of a pool whose connections end when their server is silent. Of several servers only the driver knows which
+ * one is next.
+ */
+function watchedSockets(address: Address, silenceMs: number, signal: AbortSignal): Settings {
+  if (address.host.length > 1) return {}
+  const settings = {
+    ssl: false,
+    async socket() {
+      const socket = await openSocket(address, signal)
+      watchSilence(socket, silenceMs)
+      return socket
+    },
+  }
+  // The types of the driver leave `socket` out.
+  return settings as Settings
+}
+
+type Settings = NonNullable<Parameters<typeof postgres>[1]>
 
 const textArray = 1009
 
@@ -120,7 +148,7 @@ const knownTypes = {
 }
 
 /** Without a url the driver would use any server that the environment names, and its own error shows the password. */
-function connect(url: string, settings: Parameters<typeof postgres>[1]): postgres.Sql {
+function connect(url: string, settings: Settings): postgres.Sql {
   try {
     if (/^postgres(?:ql)?:\/\//.test(url)) return withoutHoles(postgres(url, { ...settings, ...knownTypes }))
   } catch {

@@ -2,6 +2,7 @@ import { type Embedder, MemoryError, MemoryErrorCode, refusesText } from '@recal
 import { sql } from 'drizzle-orm'
 import { type Database, rowsOf } from './engines/database.ts'
 import { asMemoryErrors } from './engines/postgres-errors.ts'
+import { liftTimeLimit } from './engines/time-limit.ts'
 import { type OutdatedRow, type RowVectors, type VectorTable, vectorTables } from './vector-tables.ts'
 
 export interface ReembedOptions {
@@ -151,7 +152,7 @@ const exchange = (database: Database, vectors: VectorTable, model: string): Prom
 /** Runs statements that change every row: each row enters the vector index again, which takes minutes for many rows. */
 const unhurried = <T>(database: Database, run: (transaction: Database) => Promise<T>): Promise<T> =>
   database.transaction(async (transaction) => {
-    await transaction.execute(sql`set local statement_timeout = 0`)
+    await liftTimeLimit(transaction)
     return run(transaction)
   })
 

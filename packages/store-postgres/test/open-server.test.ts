@@ -10,6 +10,7 @@ import { openPostgres, openPostgresMemory } from '../src/postgres.ts'
 import { agents } from '../src/schema/hub.ts'
 import { type VectorColumn, vectorIndexNames } from '../src/search/vector-index.ts'
 import { createServerDatabase, openServerDatabase, serverUrl } from './support/server-database.ts'
+import { openTlsFront } from './support/tls-front.ts'
 
 it.each([
   undefined,
@@ -162,6 +163,36 @@ describe.runIf(serverUrl)('a server', () => {
   it('that cannot be reached is UNAVAILABLE', async () => {
     const url = 'postgres://postgres@127.0.0.1:1/none'
     await expect(openPostgres({ url })).rejects.toMatchObject({ code: MemoryErrorCode.UNAVAILABLE })
+  })
+
+  it('is asked over TLS, and anew when the connection with TLS has gone silent', async () => {
+    const front = await openTlsFront(serverUrl ?? '')
+    const { database, close } = await openPostgres({
+      url: `${front.url}?sslmode=require`,
+      migrations: false,
+      connections: 1,
+      timeoutMs: 100,
+    })
+    const ask = () => rowsOf(database, sql`select 1 as one`)
+    expect(await ask()).toEqual([{ one: 1 }])
+    expect(front.secured()).toBe(1)
+    front.forget()
+    await expect(ask()).rejects.toMatchObject({ cause: { code: 'CONNECTION_CLOSED' } })
+    expect(await ask()).toEqual([{ one: 1 }])
+    expect(front.secured()).toBe(2)
+    await close()
+  })
+
+  it('that has no TLS is asked without where TLS is only preferred', async () => {
+    const open = (sslmode: string) =>
+      openPostgres({ url: `${serverUrl}?sslmode=${sslmode}`, migrations: false })
+    const { database, close } = await open('prefer')
+    expect(await rowsOf(database, sql`select 1 as one`)).toEqual([{ one: 1 }])
+    await close()
+    const secure = await open('require')
+    const refused = rowsOf(secure.database, sql`select 1`)
+    await expect(refused).rejects.toMatchObject({ cause: { code: 'CONNECTION_WITHOUT_TLS' } })
+    await secure.close()
   })
 
   it('that is left before a call could begin is not said to be away', async () => {

@@ -1,6 +1,7 @@
 import { everything, type Filter } from '@recall/core'
 import { type Query, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { liftTimeLimit } from '../src/engines/time-limit.ts'
 import { placeId } from '../src/entries/address.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { type Engine, emptyTables, engines, indexVectors, sessionOf } from './support/engines.ts'
@@ -34,8 +35,7 @@ describe.skipIf(!serverUrl)('100,000 rows with a vector index', () => {
 
   const fill = (namespace: string, count: number, own: number, centre?: string): Promise<unknown> => {
     const place = placeId({ namespace, scope: 'long-term' }, { tenant: '', archived: false })
-    return engine.database.execute(
-      sql.raw(`
+    const filling = sql.raw(`
         with made as (
           insert into entries (place, id, namespace, scope, key, value, fields, text, word_count, tags, created_at,
             updated_at, accessed_at, access_count, encrypted, embedding_model, dimensions)
@@ -45,14 +45,16 @@ describe.skipIf(!serverUrl)('100,000 rows with a vector index', () => {
           returning place, id, key
         )
         insert into units (place, entry, unit, words, word_count, label, embedding)
-        select place, id, 0, '', 0, '', ${vectorOf('key::int', own, centre)} from made`),
-    )
+        select place, id, 0, '', 0, '', ${vectorOf('key::int', own, centre)} from made`)
+    return engine.database.transaction(async (transaction) => {
+      await liftTimeLimit(transaction)
+      await transaction.execute(filling)
+    })
   }
 
   beforeAll(async () => {
     engine = await (engines.at(-1) as (typeof engines)[number])[1]()
     await emptyTables(engine.database)
-    await engine.database.execute(sql`set statement_timeout = 0`)
     await fill('everybody', rows, 0)
     await fill('newcomer', rows / 10_000, 1)
     await fill('stranger', 6000, 2, farAway)

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { renamePatiently, syncFile, syncFolder } from '@recall/core/process'
-import { type Database, rowsOf } from '@recall/store-postgres'
+import { type Database, liftTimeLimit, rowsOf } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import { format, type Header, schemaOf, type Table, tables, version } from './format.ts'
 
@@ -48,7 +48,7 @@ export async function writeBackup(database: Database, output: Writable): Promise
   const counts: Record<string, number> = {}
   await database.transaction(
     async (transaction) => {
-      await transaction.execute(sql`set local statement_timeout = 0`)
+      await liftTimeLimit(transaction)
       // All tables at once, before the first is read: tables that a migration rewrites in between would be empty in
       // this snapshot.
       await transaction.execute(sql`lock table ${allTables} in access share mode`)

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { asMemoryErrors, type Database, rowsOf } from '@recall/store-postgres'
+import { asMemoryErrors, type Database, liftTimeLimit, rowsOf } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import { format, type Header, schemaOf, tables, version } from './format.ts'
 
@@ -35,7 +35,7 @@ export async function readBackup(
   name: string,
 ): Promise<Record<string, number>> {
   const refill = async (transaction: Database): Promise<Record<string, number>> => {
-    await transaction.execute(sql`set local statement_timeout = 0`)
+    await liftTimeLimit(transaction)
     // Writers have to wait: what they write would be added to the backup, with vectors of another model.
     await transaction.execute(sql`lock table agents, memories, entries in exclusive mode`)
     await refuseUnlessEmpty(transaction)

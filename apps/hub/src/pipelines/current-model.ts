@@ -1,5 +1,5 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { asMemoryErrors, memories, prepared, systemConfig } from '@recall/store-postgres'
+import { asMemoryErrors, liftTimeLimit, memories, prepared, systemConfig } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
 import type { HubParts } from '../hub.ts'
 
@@ -20,7 +20,7 @@ export async function refuseOtherModels({ database, embedder }: HubParts): Promi
     database.transaction(async (transaction) => {
       const [known] = await transaction.select({ model: systemConfig.embeddingModel }).from(systemConfig)
       if (known?.model === embedder.model) return undefined
-      await transaction.execute(sql`set local statement_timeout = 0`)
+      await liftTimeLimit(transaction)
       // Between this check and the update, a hub with another model must not write the first memory.
       await transaction.execute(sql`lock table memories in share row exclusive mode`)
       const [row] = await transaction

@@ -4,6 +4,7 @@ import {
   asMemoryErrors,
   createPostgresStore,
   entries,
+  liftTimeLimit,
   privateNamespaces,
   rowsOf,
 } from '@recall/store-postgres'
@@ -53,7 +54,7 @@ export async function forgetPrivate(hub: Hub, id: string, decision: Decision): P
 const namespacesOf = ({ database }: Hub, agent: string): Promise<string[]> =>
   asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, () =>
     database.transaction(async (transaction) => {
-      await transaction.execute(sql`set local statement_timeout = 0`)
+      await liftTimeLimit(transaction)
       const rows = await rowsOf<{ namespace: string }>(
         transaction,
         sql`select namespace from ${privateNamespaces} where agent_id = ${agent}

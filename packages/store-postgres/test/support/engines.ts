@@ -1,6 +1,7 @@
 import type { Entry } from '@recall/core'
 import { type Query, sql } from 'drizzle-orm'
 import { type Database, rowsOf } from '../../src/engines/database.ts'
+import { liftTimeLimit } from '../../src/engines/time-limit.ts'
 import { type EmbeddedDatabase, openPglite } from '../../src/pglite.ts'
 import type { OpenDatabase } from '../../src/postgres.ts'
 import { createVectorIndexes } from '../../src/search/vector-index.ts'
@@ -71,7 +72,7 @@ const literalOf = (value: unknown): string =>
 /** Indexes the vectors of units, however long it takes. */
 export async function indexVectors(database: Database, dimensions: number): Promise<void> {
   await database.transaction(async (transaction) => {
-    await transaction.execute(sql`set local statement_timeout = 0`)
+    await liftTimeLimit(transaction)
     await createVectorIndexes(transaction, { table: 'units', dimensions }, { concurrently: false })
   })
 }
