@@ -48,3 +48,18 @@ it('does not begin a search that nobody waits for any more', async () => {
   await search(async () => void begun.push('third'))
   expect(begun).toEqual(['third'])
 })
+
+it('refuses calls while hundreds wait, also those that nobody waits for any more', async () => {
+  const { call, search } = createDatabaseCalls({ connections: 10, databaseTimeoutMs: 20 })
+  const answers: (() => void)[] = []
+  const hang = () => new Promise<void>((resolve) => answers.push(resolve))
+  const hanging = await Promise.allSettled(Array.from({ length: 500 }, () => call(hang)))
+  expect(hanging.every(({ status }) => status === 'rejected')).toBe(true)
+  const refused = { code: MemoryErrorCode.UNAVAILABLE, retryAfterMs: 1000 }
+  await expect(call(hang)).rejects.toMatchObject(refused)
+  await expect(search(hang)).rejects.toMatchObject(refused)
+  expect(answers).toHaveLength(500)
+  for (const answer of answers) answer()
+  await new Promise(setImmediate)
+  expect(await call(async () => 'answered')).toBe('answered')
+})

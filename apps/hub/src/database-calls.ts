@@ -5,7 +5,11 @@ import type { HubConfig } from './config/config.ts'
 
 /** How the hub calls its database. */
 export interface DatabaseCalls {
-  /** Runs a call to the database under the configured timeout; its failures become `MemoryError`s. */
+  /**
+   * Runs a call to the database under the configured timeout; its failures become `MemoryError`s.
+   *
+   * @throws MemoryError UNAVAILABLE, at once, when too many calls wait already
+   */
   call<T>(run: () => Promise<T>): Promise<T>
   /** Like `call`, for a search of all memories. Searches wait in line, and leave a connection free for short calls. */
   search<T>(run: () => Promise<T>): Promise<T>
@@ -16,12 +20,30 @@ export interface DatabaseCalls {
   searchOf<T>(agent: string, run: () => Promise<T>): Promise<T>
 }
 
+/**
+ * Calls that wait at most. Those whose callers were told that it took too long count too: the driver keeps them, with
+ * all that they would write, for as long as the database does not answer.
+ */
+const mostPending = 500
+
+const tooManyPending = (): MemoryError =>
+  new MemoryError('too many calls wait for the database: try again later', MemoryErrorCode.UNAVAILABLE, {
+    retryAfterMs: 1000,
+  })
+
 export function createDatabaseCalls({
   connections,
   databaseTimeoutMs,
 }: Pick<HubConfig, 'connections' | 'databaseTimeoutMs'>): DatabaseCalls {
-  const call: DatabaseCalls['call'] = (run) =>
-    asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, run, databaseTimeoutMs)
+  let pending = 0
+  const counted = <T>(run: () => Promise<T>): Promise<T> => {
+    pending++
+    return run().finally(() => pending--)
+  }
+  const call: DatabaseCalls['call'] = async (run) => {
+    if (pending >= mostPending) throw tooManyPending()
+    return asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, () => counted(run), databaseTimeoutMs)
+  }
   const half = (places: number): number => Math.max(1, Math.floor(places / 2))
   // A call that finds no free connection is sent down a busy one, behind whatever runs there.
   const places = Math.max(1, connections - 1)
