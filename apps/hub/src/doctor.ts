@@ -84,6 +84,15 @@ export async function examine(
     }
   })
   await check('writes', async () => {
+    const { standby, refused } = await one<{ standby: boolean; refused: boolean }>(sql`
+      select pg_is_in_recovery() as standby, current_setting('transaction_read_only')::boolean as refused`)
+    if (standby)
+      return { ok: false, says: 'refused by Postgres, a standby: give the hub the URL of the primary' }
+    if (refused)
+      return {
+        ok: false,
+        says: 'refused by Postgres, which is read-only: its disk may be full, or default_transaction_read_only is on',
+      }
     const { writable, silent } = await one<{ writable: boolean; silent: number }>(sql`
       select global_write_enabled as writable,
         floor(extract(epoch from now() - last_heartbeat_at) / 86400)::int as silent

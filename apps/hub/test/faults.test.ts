@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { MemoryErrorCode } from '@recall/core'
 import { memories, rowsOf } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
 import { isNull, sql } from 'drizzle-orm'
@@ -14,6 +15,8 @@ import {
 } from '../../../packages/store-postgres/test/support/server-database.ts'
 import { runOnSmallDisk } from '../../../packages/store-postgres/test/support/small-disk.ts'
 import { type HubSettings, parseConfig } from '../src/config/config.ts'
+import { examine } from '../src/doctor.ts'
+import { openDependencies } from '../src/open-dependencies.ts'
 import { serveHub } from '../src/serve.ts'
 import { openGate } from './support/gate.ts'
 import { noLimits } from './support/open-hub.ts'
@@ -291,6 +294,46 @@ describe.skipIf(!serverUrl)('faults', () => {
     await until(
       () => Promise.all([1, 2, 3, 4].map(read)),
       (answers) => answers.every(({ status }) => status === 404),
+    )
+  })
+
+  it('Postgres becomes read-only: reads go on, writes are refused until it takes them again', async () => {
+    const { url, database, close } = await openServerDatabase()
+    onTestFinished(close)
+    const settings: HubSettings = { postgresUrl: url, embedding: { provider: 'fake' } }
+    const hub = await listening(settings)
+    const key = await register(hub.url)
+    expect((await save(hub.url, key, 1)).status).toBe(201)
+    const name = new URL(url).pathname.slice(1)
+    const setReadOnly = async (value: 'on' | 'off') => {
+      await database.execute(sql.raw(`alter database ${name} set default_transaction_read_only = ${value}`))
+      await database.execute(sql`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`)
+    }
+    const search = () => send(hub.url, `/memory/search?q=${encodeURIComponent(lesson(1))}`, { key })
+    await setReadOnly('on')
+    const refused = await until(
+      () => save(hub.url, key, 2),
+      ({ json }) => /25006/.test(String(json.detail)),
+    )
+    expect(refused).toMatchObject({
+      status: 503,
+      retryAfter: '1',
+      json: { code: MemoryErrorCode.UNAVAILABLE },
+    })
+    expect(await search()).toMatchObject({ status: 200, json: { results: [{}] } })
+    const own = await openDependencies(parseConfig(settings), () => {}, { lookOnly: true })
+    const findings = await examine(parseConfig(settings), own)
+    await own.close()
+    expect(findings).toContainEqual({
+      check: 'writes',
+      ok: false,
+      says: expect.stringContaining('refused by Postgres, which is read-only'),
+    })
+    await setReadOnly('off')
+    await until(
+      () => save(hub.url, key, 2),
+      ({ status }) => status === 201,
     )
   })
 

@@ -143,6 +143,36 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     expect([first.id, copy.id]).toContain(found[0]?.id)
   })
 
+  it.each([
+    ['25006', 503, 'Postgres takes no writes at the moment (25006)'],
+    ['53100', 500, 'Postgres has no room left or cannot write to its disk (53100)'],
+  ])(
+    'takes no write from the quota of an agent when Postgres refuses it with %s',
+    async (code, status, detail) => {
+      const once = [{ requests: 1, seconds: 3600 }]
+      const { tiers } = noLimits.limits
+      const trusted = { ...tiers.trusted, write: once }
+      const own = await openHub(database(), { limits: { ...noLimits.limits, tiers: { ...tiers, trusted } } })
+      const { key } = await own.agent('ada', 1)
+      const save = () =>
+        own.request('POST', '/api/v1/memory', { key, body: { content: lesson('redis'), tags } })
+      await database().execute(
+        sql.raw(`
+        create function refuse() returns trigger language plpgsql as $$ begin
+          raise exception 'refused' using errcode = '${code}';
+        end $$`),
+      )
+      await database().execute(
+        sql`create trigger refuse before insert on memories for each row execute function refuse()`,
+      )
+      const refused = await save()
+      await database().execute(sql`drop function refuse cascade`)
+      expect([refused.status, await refused.json()]).toMatchObject([status, { detail }])
+      expect((await save()).status).toBe(201)
+      expect((await save()).status).toBe(429)
+    },
+  )
+
   /** The checks of the doctor that a hub fails. */
   const failing = async (
     settings: HubSettings = {},

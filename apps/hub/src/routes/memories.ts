@@ -37,12 +37,13 @@ const idempotencySchema = z.object({
 })
 
 /**
- * Errors after which nothing was written, because the hub takes no writes, its model makes no vectors, or the model
- * refuses this text: the request counts as a read.
+ * Errors after which nothing was written, because the hub or its database takes no writes, the model makes no vectors,
+ * or it refuses this text: the request counts as a read.
  */
 const notWritten = new Set<MemoryErrorCode>([
   MemoryErrorCode.FORBIDDEN,
   MemoryErrorCode.UNAVAILABLE,
+  MemoryErrorCode.WRITE_FAILED,
   MemoryErrorCode.INVALID_INPUT,
 ])
 

@@ -95,6 +95,11 @@ const meanings: readonly { pattern: RegExp; code: MemoryErrorCode; message: stri
     message: 'Postgres has no room left or cannot write to its disk',
   },
   {
+    pattern: /^25006$/,
+    code: MemoryErrorCode.UNAVAILABLE,
+    message: 'Postgres takes no writes at the moment',
+  },
+  {
     pattern: /^(?:28...|3D000)$/,
     code: MemoryErrorCode.UNAVAILABLE,
     message: 'Postgres refused the login or has no such database: check its URL',
