@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { standardStream } from './backup/standard-stream.ts'
 import type { HubConfig } from './config/config.ts'
-import type { LoggedError } from './log.ts'
 
 const print = (text: string): void => void process.stdout.write(text)
 const printBeside = (text: string): void => void process.stderr.write(text)
@@ -24,13 +23,8 @@ An embedded database is open in one process at a time: stop its hub for the othe
  * postgres 3.4 writes to a connection that has just been lost, from a timer, where no caller can catch the error. The
  * query itself fails as it should. Any other uncaught error ends the process.
  */
-function surviveLostConnections(told: (error: unknown) => LoggedError): void {
-  process.on('uncaughtException', (error) => {
-    const isLost = error instanceof TypeError && /\bnextWrite\b.*postgres/.test(error.stack ?? '')
-    log({ level: isLost ? 'warn' : 'error', event: isLost ? 'connection lost' : 'ended', ...told(error) })
-    if (!isLost) process.exit(1)
-  })
-}
+const isLostConnection = (error: Error): boolean =>
+  error instanceof TypeError && /\bnextWrite\b.*postgres/.test(error.stack ?? '')
 
 /** The parts of a hub are loaded on demand: help and errors in the arguments need none of them. */
 async function readConfig(): Promise<HubConfig> {
@@ -40,7 +34,12 @@ async function readConfig(): Promise<HubConfig> {
 
 async function serve(): Promise<void> {
   const { loggedError } = await import('./log.ts')
-  surviveLostConnections(loggedError)
+  process.on('uncaughtException', (error) => {
+    const isLost = isLostConnection(error)
+    const event = isLost ? 'connection lost' : 'ended'
+    log({ level: isLost ? 'warn' : 'error', event, ...loggedError(error) })
+    if (!isLost) process.exit(1)
+  })
   const config = await readConfig()
   // A new embedded database takes a while, on a busy machine half a minute.
   log({ level: 'info', event: 'opening the database', embedded: config.postgresUrl === undefined })
@@ -73,8 +72,12 @@ interface Command {
 /** A command that ends by itself. */
 const withParts =
   (run: (config: HubConfig, parts: typeof import('./commands.ts'), argument: string) => Promise<void>) =>
-  async (argument: string): Promise<void> =>
-    run(await readConfig(), await import('./commands.ts'), argument)
+  async (argument: string): Promise<void> => {
+    process.on('uncaughtException', (error) => {
+      if (!isLostConnection(error)) void fail(error).then(() => process.exit())
+    })
+    return run(await readConfig(), await import('./commands.ts'), argument)
+  }
 
 const commands: Record<string, Command> = {
   serve: { run: serve },
@@ -136,6 +139,11 @@ async function shown(error: unknown): Promise<string> {
   return name + stack.slice(stack.lastIndexOf(message) + message.length)
 }
 
+async function fail(error: unknown): Promise<void> {
+  process.exitCode = 3
+  process.stderr.write(`recall-hub: ${await shown(error)}\n`)
+}
+
 /**
  * The output may not be readable: its reader has left, or the disk is full. The work continues, and this is reported at
  * the end.
@@ -150,7 +158,4 @@ process.stdout.once('error', ({ code }: NodeJS.ErrnoException) => {
 // Then nobody can be told, and a serving hub continues.
 process.stderr.on('error', () => {})
 
-run(process.argv.slice(2)).catch(async (error: unknown) => {
-  process.stderr.write(`recall-hub: ${await shown(error)}\n`)
-  process.exitCode = 3
-})
+run(process.argv.slice(2)).catch(fail)

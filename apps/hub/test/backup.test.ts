@@ -135,6 +135,12 @@ describe.each(engines)('a hub on %s', (_, open) => {
     expect(watched.longest()).toBeLessThan(8_000_000)
   })
 
+  it('is not said to be out of reach when only the output cannot be written', async () => {
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC', syscall: 'write' })
+    const output = new Writable({ write: (_chunk, _encoding, done) => done(full) })
+    await expect(writeBackup(database(), output)).rejects.toBe(full)
+  })
+
   it('is copied over no file that was made meanwhile', async () => {
     const path = join(temporaryFolder(), 'hub.backup')
     const transaction: Database['transaction'] = async (run, config) => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -24,6 +24,7 @@ import {
   canStartPostgres,
   freePort,
   type Killable,
+  runHub,
   startHub,
   startPostgres,
   startRedis,
@@ -335,6 +336,31 @@ describe.skipIf(!serverUrl)('faults', () => {
       () => save(hub.url, key, 2),
       ({ status }) => status === 201,
     )
+  })
+
+  it.each(['backup', 'restore'])('the connection of a %s is cut: it fails and says why', async (command) => {
+    const database = await openServerDatabase()
+    onTestFinished(() => database.close())
+    const gate = await openGate(database.url)
+    onTestFinished(() => gate.close())
+    const unlock = await lockMemories(database.url)
+    const path = join(temporaryFolder(), 'hub.backup')
+    if (command === 'restore') writeFileSync(path, '')
+    const ended = runHub({ POSTGRES_URL: gate.url, EMBEDDING_PROVIDER: 'fake' }, command, path)
+    await until(
+      () => rowsOf(database.database, waitingHere),
+      ({ length }) => length > 0,
+    )
+    gate.cut()
+    expect(await ended).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^recall-hub: Postgres cannot be reached: [^\n]* \(CONNECTION_CLOSED\)\n$/,
+      ),
+    })
+    await unlock()
+    expect(existsSync(`${path}.unfinished`)).toBe(false)
   })
 
   it('Redis is gone and comes back: limits hold meanwhile, and nobody waits', async () => {

@@ -3,9 +3,9 @@ import { dirname } from 'node:path'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { renamePatiently, syncFile, syncFolder } from '@recall/core/process'
-import { type Database, liftTimeLimit, rowsOf } from '@recall/store-postgres'
+import { asMemoryErrors, type Database, liftTimeLimit, rowsOf } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import { format, type Header, schemaOf, type Table, tables, version } from './format.ts'
 
@@ -42,23 +42,34 @@ export async function backUpToFile(database: Database, path: string): Promise<Re
  * hub runs. It holds hashes of the agents' keys, but memories in plain text. Its last line shows that it is complete.
  *
  * @returns rows by table
- * @throws MemoryError NOT_FOUND when the database does not belong to a hub
+ * @throws MemoryError NOT_FOUND when the database does not belong to a hub; UNAVAILABLE when it cannot be read. What the
+ * output throws is thrown as it is
  */
 export async function writeBackup(database: Database, output: Writable): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
-  await database.transaction(
-    async (transaction) => {
-      await liftTimeLimit(transaction)
-      // All tables at once, before the first is read: tables that a migration rewrites in between would be empty in
-      // this snapshot.
-      await transaction.execute(sql`lock table ${allTables} in access share mode`)
-      await refuseUnused(transaction)
-      await pipeline(linesOf(transaction, counts), createGzip({ level }), output)
-    },
-    { isolationLevel: 'repeatable read', accessMode: 'read only' },
-  )
+  let unwritable: unknown
+  const copy = async (transaction: Database): Promise<void> => {
+    await liftTimeLimit(transaction)
+    // All tables at once, before the first is read: tables that a migration rewrites in between would be empty in
+    // this snapshot.
+    await transaction.execute(sql`lock table ${allTables} in access share mode`)
+    await refuseUnused(transaction)
+    await pipeline(linesOf(transaction, counts), createGzip({ level }), output).catch((error: unknown) => {
+      if (!isMemoryError(error)) unwritable = error
+      throw error
+    })
+  }
+  try {
+    await read(() =>
+      database.transaction(copy, { isolationLevel: 'repeatable read', accessMode: 'read only' }),
+    )
+  } catch (error) {
+    throw unwritable ?? error
+  }
   return counts
 }
+
+const read = <T>(call: () => Promise<T>): Promise<T> => asMemoryErrors(MemoryErrorCode.UNAVAILABLE, call)
 
 const allTables = sql.join(
   [...tables.map((table) => sql.identifier(table)), sql`drizzle.__drizzle_migrations`],
@@ -80,7 +91,7 @@ async function refuseUnused(transaction: Database): Promise<void> {
 
 /** The lines of a backup, which counts its rows as they are read. */
 async function* linesOf(transaction: Database, counts: Record<string, number>): AsyncGenerator<string> {
-  const header: Header = { format, version, schema: await schemaOf(transaction) }
+  const header: Header = { format, version, schema: await read(() => schemaOf(transaction)) }
   yield `${JSON.stringify(header)}\n`
   for (const table of tables) {
     counts[table] = 0
@@ -98,16 +109,16 @@ const level = 3
 
 /** The rows of a table as JSON, some at a time, within a transaction. */
 async function* rowsIn(transaction: Database, table: Table): AsyncGenerator<{ row: string }[]> {
-  await transaction.execute(
-    sql`declare backup_rows no scroll cursor for select to_json(t)::text as row from ${sql.identifier(table)} t`,
-  )
+  const declare = sql`declare backup_rows no scroll cursor for
+    select to_json(t)::text as row from ${sql.identifier(table)} t`
+  await read(() => transaction.execute(declare))
   const fetch = sql`fetch ${sql.raw(String(rowsAtOnce(table)))} from backup_rows`
   for (;;) {
-    const rows = await rowsOf<{ row: string }>(transaction, fetch)
+    const rows = await read(() => rowsOf<{ row: string }>(transaction, fetch))
     if (rows.length === 0) break
     yield rows
   }
-  await transaction.execute(sql`close backup_rows`)
+  await read(() => transaction.execute(sql`close backup_rows`))
 }
 
 function refuseExisting(path: string): void {
