@@ -105,6 +105,13 @@ describe('the environment', () => {
     })
   })
 
+  it.each([
+    { RECALL_HUB_PORT: 'tcp://10.0.0.7:8787', RECALL_HUB_PORT_8787_TCP: 'tcp://10.0.0.7:8787' },
+    { RECALL_HUB_PORT: '8787', RECALL_HUB_SERVICE_HOST: '10.0.0.7', RECALL_HUB_SERVICE_PORT: '8787' },
+  ])('is told what to do about the variables of a Kubernetes service: %j', (environment) => {
+    expect(() => configFrom(environment)).toThrow('enableServiceLinks: false')
+  })
+
   it('names a file that holds no settings', () => {
     for (const none of [null, [], 'x', 1]) {
       expect(() => configFrom({ RECALL_HUB_CONFIG: fileOf(none), RECALL_HUB_PORT: '2' })).toThrow(

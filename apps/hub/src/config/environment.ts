@@ -49,6 +49,7 @@ export const variableNames: readonly string[] = [
  * @throws MemoryError INVALID_INPUT with every problem and its path
  */
 export function configFrom(environment: Record<string, string | undefined>): HubConfig {
+  refuseServiceLinks(environment)
   const file = environment[`${prefix}CONFIG`]
   const settings = file ? settingsIn(file) : {}
   const embedding: Record<string, string> = {}
@@ -65,6 +66,16 @@ export function configFrom(environment: Record<string, string | undefined>): Hub
   }
   if (Object.keys(embedding).length > 0) settings.embedding = overriding(settings.embedding, embedding)
   return parseConfig(settings)
+}
+
+/** Kubernetes tells every container of the services around it, in variables that begin with their names. */
+function refuseServiceLinks(environment: Record<string, string | undefined>): void {
+  const { [`${prefix}PORT`]: port, [`${prefix}SERVICE_HOST`]: host } = environment
+  if (host === undefined && !port?.startsWith('tcp://')) return
+  throw new MemoryError(
+    'Kubernetes sets RECALL_HUB_PORT and others because there is a service called recall-hub: add enableServiceLinks: false to the spec of the pod, or give the service another name',
+    MemoryErrorCode.INVALID_INPUT,
+  )
 }
 
 /** When a variable names another provider, the file's settings of its own provider do not apply. */
