@@ -193,6 +193,25 @@ describe('settings', () => {
     expect(parseConfig(known)).toMatchObject(known)
   })
 
+  it('are refused where the address that everybody is shown holds more than a place', () => {
+    for (const rest of [
+      'ana:s3cret@hub.example',
+      'ana@hub.example',
+      'hub.example/?key=s3cret',
+      'hub.example/#top',
+      'hub.example/?',
+    ])
+      expect(
+        wrongIn(() => parseConfig({ publicUrl: `https://${rest}` })),
+        rest,
+      ).toEqual({
+        publicUrl: expect.stringMatching(/^(?!.*s3cret)must have no user, password, query or fragment/),
+      })
+    expect(Object.keys(wrongIn(() => parseConfig({ publicUrl: 'https://' })))).toEqual(['publicUrl'])
+    for (const publicUrl of ['https://hub.example', 'https://hub.example:8443/recall/@here/'])
+      expect(parseConfig({ publicUrl }).publicUrl).toBe(publicUrl)
+  })
+
   it('are refused where Redis could not be called by its address, which is not repeated', () => {
     for (const rest of ['s3cret%zz@localhost', 's3/cret@localhost', 's3cret@localhost:66000', 's3cret@[::1'])
       expect(wrongIn(() => parseConfig({ redisUrl: `redis://:${rest}` }))).toEqual({

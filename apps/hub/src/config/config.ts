@@ -35,6 +35,19 @@ const addressSchema = z.url({
   error: 'must be an address that begins with http:// or https://',
 })
 
+/** Whether an address is a place and nothing else. What is no address at all is told otherwise. */
+function isPlace(text: string): boolean {
+  if (/[?#]/.test(text)) return false
+  const { username, password } = URL.canParse(text) ? new URL(text) : { username: '', password: '' }
+  return username + password === ''
+}
+
+/** An address that everybody is shown, and to which callers add paths. */
+const publicAddressSchema = addressSchema.refine(
+  isPlace,
+  'must have no user, password, query or fragment: everybody is shown it',
+)
+
 /** Whether the driver can read it; it decodes percent-encoding. */
 function isReadable(url: string): boolean {
   try {
@@ -203,7 +216,7 @@ const configSchema = z
     host: z.string().default('127.0.0.1'),
     port: port.default(8787),
     /** How agents reach the hub; shown in the skill and the API description. Default: from host and port. */
-    publicUrl: addressSchema.optional(),
+    publicUrl: publicAddressSchema.optional(),
     /**
      * Where people report memories and vulnerabilities, and contest decisions. Shown in the skill and `security.txt`.
      */
