@@ -146,11 +146,13 @@ describe('settings', () => {
       metricsToken: 'fifteen letters',
       textConfiguration: '',
       privateTotalBytes: 2 ** 53,
+      connections: 10_001,
       thresholds: { crowd: 1.1, minSimilarity: -0.1 },
       embedding: { provider: 'fake', model: 'm' },
       limits: { tiers: { nobody: {}, core: { delete: [] } }, mcp: [{ requests: 1, seconds: 60, hours: 1 }] },
     }
     expect(Object.keys(wrongIn(() => parseConfig(wrong))).toSorted()).toEqual([
+      'connections',
       'contact',
       'embedding',
       'limits.mcp.0',

@@ -14,6 +14,7 @@ const orText = (bounds: z.ZodNumber) =>
 /** The most that a timer takes, and Postgres as an integer: about 24 days in milliseconds. */
 const most = 2 ** 31 - 1
 const count = orText(number.int().positive().max(most))
+const connectionCount = orText(number.int().positive().max(10_000))
 /** Processes that count requests by themselves forget the counts by a timer. */
 const windowSeconds = orText(
   number
@@ -242,7 +243,8 @@ const configSchema = z
         'must look like redis://:password@host:6379, with characters such as # / @ % in the password percent-encoded',
       )
       .optional(),
-    connections: count.default(10),
+    /** Most connections to Postgres. The driver makes something for each of them, open or not. */
+    connections: connectionCount.default(10),
     /** Longest that a request waits for the database, in milliseconds. */
     databaseTimeoutMs: count.default(5000),
     /** Longest that a request waits for the embedding provider, in milliseconds. */
