@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
 import { Server as Listener } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import { serve } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { type Embedder, isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
@@ -17,7 +18,10 @@ export interface ListeningHub {
   url: string
   /** The URL under which agents reach it, without a slash at its end. */
   home: string
-  /** Stops accepting requests, waits up to 10 seconds for those under way, and closes. */
+  /**
+   * Says that it stops, accepts requests for as long as `drainDelayMs`, waits up to 10 seconds for those under way, and
+   * closes.
+   */
   close(): Promise<void>
 }
 
@@ -77,6 +81,7 @@ export async function serveHub(
       home: hub.home(),
       async close() {
         hub.drain()
+        if (config.drainDelayMs > 0) await pause(config.drainDelayMs)
         // First it accepts no more connections: the `close` of an HTTP server also cuts those that Node considers idle.
         const closed = new Promise<void>((resolve) => {
           Listener.prototype.close.call(server, () => resolve())

@@ -249,6 +249,8 @@ const configSchema = z
     databaseTimeoutMs: count.default(5000),
     /** Longest that a request waits for the embedding provider, in milliseconds. */
     embedTimeoutMs: count.default(5000),
+    /** How long a hub that is told to stop still takes requests while `/readyz` says so, in milliseconds. */
+    drainDelayMs: orText(number.int().min(0).max(most)).default(0),
     /** Keep memories at once and make their vectors afterwards, so that a slow provider does not hold up writers. */
     embedAsync: flag.default(false),
     /** Largest request body, in bytes. */

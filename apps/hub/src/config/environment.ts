@@ -22,6 +22,7 @@ const variables: Record<string, keyof HubConfig> = {
   DATABASE_TIMEOUT_MS: 'databaseTimeoutMs',
   EMBED_TIMEOUT_MS: 'embedTimeoutMs',
   EMBED_ASYNC: 'embedAsync',
+  DRAIN_DELAY_MS: 'drainDelayMs',
   MAX_BODY: 'maxBody',
   METRICS_TOKEN: 'metricsToken',
   TEXT_CONFIGURATION: 'textConfiguration',
