@@ -54,7 +54,8 @@ export async function createAdmin(
  * were sent with the entries, and an agent compares them only with other vectors of its own model.
  */
 export async function reembedAll(config: HubConfig, print: Print): Promise<void> {
-  const { database, embedder, close } = await openDependencies(config, () => {}, { mustExist: true })
+  const opening = { mustExist: true, unhurried: true }
+  const { database, embedder, close } = await openDependencies(config, () => {}, opening)
   try {
     let told = 0
     const onProgress = ({ done, total }: ReembedProgress): void => {
@@ -71,7 +72,8 @@ export async function reembedAll(config: HubConfig, print: Print): Promise<void>
 
 /** Runs maintenance, for cron: a hub does not run it by itself. */
 export async function maintain(config: HubConfig, print: Print): Promise<void> {
-  const { close, ...dependencies } = await openDependencies(config, () => {}, { mustExist: true })
+  const opening = { mustExist: true, unhurried: true }
+  const { close, ...dependencies } = await openDependencies(config, () => {}, opening)
   try {
     await refuseToReplaceModel(dependencies)
     const hub = await createHub(config, dependencies)

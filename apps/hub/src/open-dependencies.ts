@@ -24,14 +24,16 @@ export interface Dependencies {
 /**
  * Opens everything that the settings name, and closes it again when a later step fails. Migrates the tables of a
  * server, unless `lookOnly` is set.
+ *
+ * @param opening.unhurried no request waits: an embedding provider may ask for a longer pause than one would
  */
 export async function openDependencies(
   config: HubConfig,
   log: Log,
-  { lookOnly = false, mustExist = false } = {},
+  { lookOnly = false, mustExist = false, unhurried = false } = {},
 ): Promise<Dependencies> {
   // Agents repeat questions and resend memories: the cache embeds each text once.
-  const embedder = cachedEmbedder(chooseEmbedder(config))
+  const embedder = cachedEmbedder(chooseEmbedder(config, unhurried))
   const { dimensions } = embedder
   const indexed = (['memories', 'units'] as const).map((table) => ({ table, dimensions }))
   const closers: (() => unknown)[] = [() => embedder.close?.()]
@@ -98,11 +100,17 @@ function refuseMissing(folder: string): void {
   )
 }
 
-function chooseEmbedder({ embedding }: HubConfig): Embedder {
+function chooseEmbedder({ embedding, embedTimeoutMs }: HubConfig, unhurried: boolean): Embedder {
   if (embedding.provider === 'local') return workerEmbedder()
   if (embedding.provider === 'fake') return fakeEmbedder()
   const { provider: _, apiKey, ...options } = embedding
-  return httpEmbedder({ ...options, ...(apiKey ? { apiKey } : {}), retries: 1 })
+  return httpEmbedder({
+    ...options,
+    ...(apiKey ? { apiKey } : {}),
+    retries: 1,
+    // A request would end before, and the log would not say that the provider had refused it.
+    ...(unhurried ? {} : { longestPauseMs: embedTimeoutMs }),
+  })
 }
 
 /**

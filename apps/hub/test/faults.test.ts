@@ -414,7 +414,7 @@ describe.skipIf(!serverUrl)('faults', () => {
   describe('an embedding provider', () => {
     let provider: Server
     let url = ''
-    let behaves: 'well' | 'fails' | 'stalls' | 'short' | 'empty' = 'well'
+    let behaves: 'well' | 'fails' | 'refuses' | 'stalls' | 'short' | 'empty' = 'well'
     beforeAll(async () => {
       provider = createServer((request, response) => {
         if (behaves === 'stalls') return
@@ -424,7 +424,8 @@ describe.skipIf(!serverUrl)('faults', () => {
           const { input } = JSON.parse(Buffer.concat(chunks).toString()) as { input: string[] }
           const length = behaves === 'short' ? 3 : 8
           const vector = Array.from({ length }, (_, i) => ((input[0]?.length ?? 0) % (i + 2)) + 1)
-          response.writeHead(behaves === 'fails' ? 500 : 200, { 'Content-Type': 'application/json' })
+          const status = { fails: 500, refuses: 429 }[behaves as string] ?? 200
+          response.writeHead(status, { 'Content-Type': 'application/json', 'Retry-After': '30' })
           response.end(
             JSON.stringify({
               data: behaves === 'empty' ? [] : input.map((_, index) => ({ index, embedding: vector })),
@@ -441,7 +442,7 @@ describe.skipIf(!serverUrl)('faults', () => {
       provider.close()
     })
 
-    it.each(['fails', 'stalls', 'short', 'empty'] as const)(
+    it.each(['fails', 'refuses', 'stalls', 'short', 'empty'] as const)(
       'that %s: 503, nothing half written, and well again by itself',
       async (fault) => {
         const own = await openServerDatabase()
@@ -464,6 +465,7 @@ describe.skipIf(!serverUrl)('faults', () => {
         expect(performance.now() - started).toBeLessThan(8000)
         expect(await own.database.$count(memories)).toBe(0)
         if (fault === 'short') expect(says.join()).toContain('gave a vector of 3 dimensions')
+        if (fault === 'refuses') expect(says.join()).toContain('answered 429')
         if (fault === 'stalls') expect(says.join()).toContain('no vector within 500 milliseconds')
         behaves = 'well'
         expect((await save(hub.url, key, 1)).status).toBe(201)

@@ -245,6 +245,22 @@ it.each([
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
+it.each([
+  [429, MemoryErrorCode.RATE_LIMITED],
+  [503, MemoryErrorCode.UNAVAILABLE],
+])(
+  'does not wait for as long as it may wait at most, and says that the server answered %i',
+  async (status, code) => {
+    const url = await serve(() => ({ status, headers: { 'retry-after': '5' } }))
+    const embedder = httpEmbedder({ ...options(url), longestPauseMs: 5000 })
+    await expect(embedder.embed(['a'], 'query')).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(`answered ${status}`),
+    })
+    expect(requests).toHaveLength(1)
+  },
+)
+
 it('waits twice as long before each further try, where it is not told how long', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
   vi.spyOn(Math, 'random').mockReturnValue(0)

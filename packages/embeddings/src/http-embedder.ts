@@ -29,6 +29,11 @@ export interface HttpEmbedderOptions {
   timeoutMs?: number | undefined
   /** Most retries of a request after 429, 5xx or no answer. Default 3. */
   retries?: number | undefined
+  /**
+   * A server that asks for a pause of as many milliseconds, or more, is not asked again: its refusal is thrown at once.
+   * Default: none is too long, and after a minute it is asked again.
+   */
+  longestPauseMs?: number | undefined
   /** Pause before a retry, in milliseconds. Default: 250, doubled each time, plus up to as much again at random. */
   backoff?: ((attempt: number) => number) | undefined
   fetch?: typeof globalThis.fetch | undefined
@@ -143,6 +148,7 @@ const optionsSchema = z.strictObject({
   maxBatch: whatever,
   timeoutMs: notNegative,
   retries: notNegative,
+  longestPauseMs: notNegative,
   backoff: whatever,
   fetch: whatever,
 })
@@ -265,10 +271,10 @@ function unitVector(values: readonly number[]): Float32Array {
 }
 
 /** The error for a refused request. It leaves out the body, in which servers repeat what they were sent. */
-async function refusal(response: Response, { url }: HttpEmbedderOptions): Promise<Error> {
+async function refusal(response: Response, options: HttpEmbedderOptions): Promise<Error> {
   // The status says what is wrong, even if the rest of the answer is lost.
   await response.body?.cancel().catch(() => undefined)
-  const message = `the embedding server at ${withoutQuery(url)} answered ${response.status}`
+  const message = `the embedding server at ${withoutQuery(options.url)} answered ${response.status}`
   if (response.status === 401 || response.status === 403) {
     return new MemoryError(`${message}; check the API key`, MemoryErrorCode.UNAUTHENTICATED)
   }
@@ -276,16 +282,21 @@ async function refusal(response: Response, { url }: HttpEmbedderOptions): Promis
     return unavailable(`${message}; check the url, which ends with the version, and the model's name`)
   }
   if (response.status === 429) {
-    return new Retryable(new MemoryError(message, MemoryErrorCode.RATE_LIMITED), retryAfter(response))
+    return unlessTooLong(new MemoryError(message, MemoryErrorCode.RATE_LIMITED), response, options)
   }
-  if (response.status >= 500) return new Retryable(unavailable(message), retryAfter(response))
+  if (response.status >= 500) return unlessTooLong(unavailable(message), response, options)
   return new MemoryError(message, MemoryErrorCode.UNAVAILABLE, { details: { status: response.status } })
 }
 
-/** The wait in milliseconds that a server asks for, at most a minute. */
-function retryAfter(response: Response): number | undefined {
-  const asked = retryAfterOf(response.headers, Date.now())
-  return asked === undefined ? undefined : Math.min(60_000, asked)
+/** What may be tried again after the pause that the server asks for, of at most a minute, unless that is too long. */
+function unlessTooLong(
+  reason: MemoryError,
+  { headers }: Response,
+  { longestPauseMs = Number.POSITIVE_INFINITY }: HttpEmbedderOptions,
+): MemoryError | Retryable {
+  const asked = retryAfterOf(headers, Date.now())
+  if (asked === undefined) return new Retryable(reason)
+  return asked >= longestPauseMs ? reason : new Retryable(reason, Math.min(60_000, asked))
 }
 
 class Retryable extends Error {
