@@ -103,6 +103,8 @@ type App = ReturnType<typeof newRoutes>
 
 /** Each request waits for Redis, which answers within a millisecond or two. */
 const redisTimeoutMs = 50
+/** Where counts are in Postgres, a request waits for them before it waits for anything else there. */
+const countTimeoutMs = 1000
 
 function compose(
   config: HubConfig,
@@ -119,7 +121,7 @@ function compose(
     limits: createLimits(config.limits, {
       redis,
       database: config.postgresUrl ? database : undefined,
-      timeoutMs: redis ? redisTimeoutMs : config.databaseTimeoutMs,
+      timeoutMs: redis ? redisTimeoutMs : Math.min(countTimeoutMs, config.databaseTimeoutMs),
       // Only the name: the message may repeat the statement and the identity that is counted.
       onAlone: ({ name }) =>
         log({ level: 'warn', event: 'requests are counted by this process alone', name }),

@@ -279,6 +279,22 @@ describe.skipIf(!serverUrl)('faults', () => {
     await until(read, ({ status }) => status === 404)
   })
 
+  it('Postgres hangs: a request does not wait for its count as long as for its answer', async () => {
+    const gate = await openGate(server.url)
+    onTestFinished(() => gate.close())
+    const events: unknown[] = []
+    const settings: HubSettings = { postgresUrl: gate.url, databaseTimeoutMs: 120_000 }
+    const hub = await listening(settings, ({ event }) => events.push(event))
+    gate.hang()
+    const registered = register(hub.url)
+    await until(
+      async () => events,
+      () => events.includes('requests are counted by this process alone'),
+    )
+    gate.heal()
+    expect(await registered).toBeDefined()
+  })
+
   it('connections to Postgres that have gone silent are made anew', async () => {
     const database = await openServerDatabase()
     onTestFinished(() => database.close())

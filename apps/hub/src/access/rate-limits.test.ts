@@ -157,3 +157,23 @@ it.each([
   expect(await leftAfter(1, () => ofAddress('b'))).toEqual([0])
   expect(told).toHaveLength(2)
 })
+
+it('asks the common store nothing more while hundreds of counts wait for it', async () => {
+  const answers: (() => void)[] = []
+  const returning = () => new Promise((resolve) => answers.push(() => resolve([{ points: 1, expire: null }])))
+  const database = {
+    insert: () => ({ values: () => ({ onConflictDoUpdate: () => ({ returning }) }) }),
+  } as unknown as Database
+  const { ofAddress } = createLimits(registering(once).limits, { database, timeoutMs: 1 })
+  const many = (length: number) => Promise.all(Array.from({ length }, (_, i) => ofAddress(`${i}`)))
+  await many(500)
+  await expect(ofAddress('0')).rejects.toMatchObject({ code: MemoryErrorCode.RATE_LIMITED })
+  expect(answers).toHaveLength(500)
+  for (const answer of answers) answer()
+  await new Promise(setImmediate)
+  const asked = ofAddress('0')
+  await new Promise(setImmediate)
+  expect(answers).toHaveLength(501)
+  answers.at(-1)?.()
+  await asked
+})

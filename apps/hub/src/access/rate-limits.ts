@@ -47,7 +47,7 @@ export interface CountIn {
  * While that store does not answer, each process counts for itself: requests are still limited, and still served.
  */
 export function createLimits(limits: HubConfig['limits'], given: CountIn) {
-  const countIn = { ...given, onAlone: onceAMinute(given.onAlone) }
+  const countIn = { ...given, onAlone: onceAMinute(given.onAlone), waiting: new Set<unknown>() }
   const policies = new Map<string, Policy>()
   const policy = (name: string, windows: readonly Window[]): Policy => {
     const known = policies.get(name) ?? createPolicy(name, windows, countIn)
@@ -68,7 +68,14 @@ export function createLimits(limits: HubConfig['limits'], given: CountIn) {
 
 export type Limits = ReturnType<typeof createLimits>
 
-function createPolicy(name: string, windows: readonly Window[], countIn: CountIn): Policy {
+/** Counts that wait for the common store at most: its driver keeps also those that nobody waits for any more. */
+const mostWaiting = 500
+
+function createPolicy(
+  name: string,
+  windows: readonly Window[],
+  countIn: CountIn & { waiting: Set<unknown> },
+): Policy {
   const limiters = windows.map(({ requests, seconds }) => {
     const options = { keyPrefix: `recall:${name}:${seconds}`, points: requests, duration: seconds }
     const local = new RateLimiterMemory(options)
@@ -79,9 +86,12 @@ function createPolicy(name: string, windows: readonly Window[], countIn: CountIn
     { local, shared }: (typeof limiters)[number],
     call: (limiter: Limiter) => Promise<T>,
   ): Promise<T> => {
-    if (shared === undefined) return call(local)
+    const { waiting, timeoutMs } = countIn
+    if (shared === undefined || waiting.size >= mostWaiting) return call(local)
     try {
-      return await inTime(call(shared), countIn.timeoutMs)
+      const asked = call(shared).finally(() => waiting.delete(asked))
+      waiting.add(asked)
+      return await inTime(asked, timeoutMs)
     } catch (error) {
       if (error instanceof RateLimiterRes) throw error
       countIn.onAlone?.(error as Error)
