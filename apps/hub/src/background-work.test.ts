@@ -33,6 +33,22 @@ it('goes on at once while there is something to do, and else after half a second
   expect(embedWaiting).toHaveBeenCalledTimes(6)
 })
 
+it('waits twice as long after each further failure, and as ever once it works again', async () => {
+  const failed: number[] = []
+  const embedWaiting = vi.fn<() => Promise<number>>().mockRejectedValue(new Error('down'))
+  const started = Date.now()
+  const queue = workOnQueue({ embedWaiting }, () => failed.push(Date.now() - started))
+  await vi.advanceTimersByTimeAsync(100_000)
+  expect(failed).toEqual([0, 500, 1500, 3500, 7500, 15_500, 31_500, 61_500, 91_500])
+  embedWaiting.mockResolvedValue(0)
+  await vi.advanceTimersByTimeAsync(30_000)
+  embedWaiting.mockRejectedValue(new Error('down'))
+  failed.length = 0
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(failed).toHaveLength(2)
+  await queue.stop()
+})
+
 it('ends with the memory that it is at', async () => {
   let finish = (_: number): void => {}
   const embedWaiting = vi.fn(

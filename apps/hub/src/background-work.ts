@@ -10,16 +10,22 @@ interface BackgroundWork {
 /** Milliseconds before an empty queue is checked again. */
 const queueMs = 500
 
-/** Embeds queued memories. */
-export const workOnQueue = (hub: Pick<RunningHub, 'embedWaiting'>, log: Log): BackgroundWork =>
-  repeatedly(0, async (stop) => {
+const longestQueueMs = 30_000
+
+/** Embeds queued memories. After a failure it waits twice as long as after the one before. */
+export function workOnQueue(hub: Pick<RunningHub, 'embedWaiting'>, log: Log): BackgroundWork {
+  let failures = 0
+  return repeatedly(0, async (stop) => {
     try {
-      return (await hub.embedWaiting(stop)) > 0 ? 0 : queueMs
+      const embedded = await hub.embedWaiting(stop)
+      failures = 0
+      return embedded > 0 ? 0 : queueMs
     } catch (error) {
       log({ level: 'error', event: 'queue failed', ...loggedError(error) })
-      return queueMs
+      return Math.min(queueMs * 2 ** failures++, longestQueueMs)
     }
   })
+}
 
 /** Milliseconds before the first maintenance: a starting hub has enough to do. */
 const firstMs = 60 * 1000
