@@ -80,7 +80,12 @@ const meanings: readonly { pattern: RegExp; code: MemoryErrorCode; message: stri
     message: 'the connections to Postgres were closed before the call could begin: open them again',
   },
   {
-    pattern: /^(?:08...|57P0.|53300|ECONN.*|EPIPE|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|CONNECTION_.*)$/,
+    pattern: /^53300$/,
+    code: MemoryErrorCode.UNAVAILABLE,
+    message: 'Postgres takes no more connections: raise its max_connections, or let each process open fewer',
+  },
+  {
+    pattern: /^(?:08...|57P0.|ECONN.*|EPIPE|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|CONNECTION_.*)$/,
     code: MemoryErrorCode.UNAVAILABLE,
     message: 'Postgres cannot be reached: check that it runs and that its URL is right',
   },
