@@ -172,7 +172,11 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   const reindex: FileStore['reindex'] = ({ full, onProgress }) => {
     recover()
     if (!fileSystem.existsSync(root)) throw missingRoot(root)
-    if (!full) return index.update()
+    if (!full) {
+      index.update()
+      memoryVectors.forgetMostlyUnused()
+      return
+    }
     const interrupted = erasures.interrupted()
     index.rebuild(onProgress)
     memoryVectors.forgetUnused()

@@ -45,6 +45,27 @@ describe('vectors of files', () => {
     expect(embedder.asked).toEqual(['A puppy'])
   })
 
+  it('of texts that were rewritten go with a reindex once they are more than those in use', async () => {
+    const root = temporaryRoot()
+    const { memory, store, embedder } = await memoryAt(root)
+    const count = (): number => readFileSync(join(root, 'memory/.recall/vectors.f32')).length / 16
+    await memory.write('long-term', 'dog', 'A puppy')
+    for (const draft of [1, 2, 3]) {
+      const storms = Array.from({ length: 120 }, (_, i) => ({
+        key: `s${i}`,
+        value: `A storm, ${i}, ${draft}`,
+      }))
+      await memory.batchWrite('long-term', storms)
+      await store.vectors?.catchUp()
+      store.reindex({ full: false })
+      expect(count()).toBe([121, 241, 121][draft - 1])
+    }
+    embedder.asked.length = 0
+    expect(await keys(memory, 'hound')).toEqual(['dog'])
+    expect(store.vectors?.coverage()).toMatchObject({ embedded: 121, total: 121 })
+    expect(embedder.asked).toEqual([])
+  })
+
   it('of texts that are gone go with a full rebuild, also without the model that made them', async () => {
     const root = temporaryRoot()
     const { memory, store } = await memoryAt(root)

@@ -55,6 +55,15 @@ export function dropUnusedVectors(fileSystem: FileSystem, folder: string, used: 
   })
 }
 
+/** How many vectors are kept, used or not. */
+export function countKeptVectors(fileSystem: FileSystem, folder: string): number {
+  const path = pathsIn(folder).rows
+  const header = readHeader(fileSystem, path)
+  if (!header) return 0
+  const { stride } = rowShape(header.dimensions)
+  return Math.floor(lengthOf(fileSystem, { path, from: headerLength, length: stride }))
+}
+
 /** A file of fixed-length rows that start at byte `from`. */
 interface Rows {
   path: string

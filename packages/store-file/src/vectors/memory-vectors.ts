@@ -3,7 +3,7 @@ import type { FileSystem } from '../files/file-system.ts'
 import type { MemoryIndex } from '../search-index/memory-index.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import { isUnwritable } from '../sqlite/errors.ts'
-import { dropUnusedVectors } from './drop-unused-vectors.ts'
+import { countKeptVectors, dropUnusedVectors } from './drop-unused-vectors.ts'
 import { bringInStep } from './in-step.ts'
 import type { Coverage } from './missing-vectors.ts'
 import { everyText, type UnitTexts } from './texts.ts'
@@ -44,6 +44,12 @@ export function createMemoryVectors(options: MemoryVectorsOptions) {
     noticed.add(problem)
   }
 
+  const forgetUnused = (): void => {
+    if (!hasVectorFile(fileSystem, internal)) return
+    const used = index.query((current) => hashesOfAll(current, unitTexts))
+    exclusively(() => dropUnusedVectors(fileSystem, internal, used))
+  }
+
   return {
     /** Set when there is an embedder. */
     vectors,
@@ -61,10 +67,12 @@ export function createMemoryVectors(options: MemoryVectorsOptions) {
     },
 
     /** A vector reveals something of its text, so those of texts that are no longer in any file are dropped. */
-    forgetUnused(): void {
-      if (!hasVectorFile(fileSystem, internal)) return
-      const used = index.query((current) => hashesOfAll(current, unitTexts))
-      exclusively(() => dropUnusedVectors(fileSystem, internal, used))
+    forgetUnused,
+
+    /** The same where most are of such texts: each text that is rewritten leaves its vector behind. */
+    forgetMostlyUnused(): void {
+      const { total } = index.query((current) => current.vectorCounts())
+      if (countKeptVectors(fileSystem, internal) > 2 * total + fewVectors) forgetUnused()
     },
 
     /**
@@ -96,6 +104,9 @@ export function createMemoryVectors(options: MemoryVectorsOptions) {
  * left to the next search and to `reindex`.
  */
 const soonEmbedded = 6000
+
+/** So few are not worth going through all texts. */
+const fewVectors = 100
 
 /** The hashes of all texts that may have a vector. */
 function hashesOfAll(current: SearchIndex, unitTexts: UnitTexts): Set<string> {
