@@ -55,7 +55,7 @@ describe.each(engines)('what a newcomer says first, on %s,', (_, open) => {
       // Only this one is due.
       await database()
         .update(memories)
-        .set({ embedAfter: new Date('2030-01-01') })
+        .set({ embedAfter: new Date(Date.UTC(2026, 0, 1) + 60_000) })
       await database().update(memories).set({ embedAfter: null }).where(eq(memories.id, id))
       expect(await hub.embedWaiting()).toBe(1)
     }
