@@ -69,9 +69,13 @@ export function createMemoryVectors(options: MemoryVectorsOptions) {
     /** A vector reveals something of its text, so those of texts that are no longer in any file are dropped. */
     forgetUnused,
 
-    /** The same where most are of such texts: each text that is rewritten leaves its vector behind. */
+    /**
+     * The same where most are of such texts: each text that is rewritten leaves its vector behind. Call it when the index
+     * has just been brought up to date.
+     */
     forgetMostlyUnused(): void {
-      const { total } = index.query((current) => current.vectorCounts())
+      if (!hasVectorFile(fileSystem, internal)) return
+      const { total } = index.asIs().vectorCounts()
       if (countKeptVectors(fileSystem, internal) > 2 * total + fewVectors) forgetUnused()
     },
 
