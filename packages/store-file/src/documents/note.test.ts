@@ -123,7 +123,6 @@ it.each([
   ['what it is found by', 'text: "word"', 'text: "words"'],
   ['whether it is found', 'text: "word"', 'text: "word"\nindexed: false'],
   ['what it says', 'value', 'values'],
-  ['its hash, or removed it', /hash: .*\n/, ''],
 ])('a note is as new as its file when a person changed %s', (_, from, to) => {
   expect(updatedOnceEdited(from, to)).toBe(9000)
 })
@@ -135,6 +134,10 @@ it.each([
   ['the blanks at its end', /$/, '\n \n'],
 ])('a note is as old as it says when an editor changed %s', (_, from, to) => {
   expect(updatedOnceEdited(from, to)).toBe(2000)
+})
+
+it('a note without its hash is another version than the one that was written, and as old', () => {
+  expect(updatedOnceEdited(/hash: .*\n/, '')).toBe(2001)
 })
 
 it('a note is as old as it says when a person wrote it', () => {

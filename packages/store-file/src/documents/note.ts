@@ -62,7 +62,7 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
   const text = textOf(fields, value)
   const created = parseTime(fields.created) ?? modified
   const written = parseTime(fields.updated) ?? modified
-  const updated = isEdited(fields, body) ? Math.max(written, modified) : written
+  const updated = updatedOf(fields, body, { written, modified })
   const ttl = isLifetime(fields.ttl) ? fields.ttl : null
   // A key is looked up in the one file that bears its name, so a file cannot claim a key of another name.
   const key = typeof fields.key === 'string' && fileStem(fields.key) === stem ? fields.key : stem
@@ -106,11 +106,21 @@ function expiryOf(
  */
 const leewayMs = 1000
 
-/** Whether a person changed a note since it was written: they seldom think of the line `updated`. */
-const isEdited = (fields: JsonObject, body: string): boolean =>
-  typeof fields.hash === 'string' ? fields.hash !== hashOf(fields, body) : isOfStore(fields)
+/**
+ * When a note was last changed. People who edit one seldom think of the line `updated`: the hash tells, and then the
+ * note is as new as its file. One that lost its hash may have been edited or not: it keeps its time, but is another
+ * version than the one that was written, so that a write which expects that one is refused.
+ */
+function updatedOf(
+  fields: JsonObject,
+  body: string,
+  { written, modified }: { written: number; modified: number },
+): number {
+  if (typeof fields.hash !== 'string') return isOfStore(fields) ? written + 1 : written
+  return fields.hash === hashOf(fields, body) ? written : Math.max(written, modified)
+}
 
-/** Whether the store wrote these fields, and so a hash. People give a note no key, or no times to the millisecond. */
+/** Whether the store may have written these fields, and so a hash: few people state all of them, to the millisecond. */
 const isOfStore = ({ key, created, updated }: JsonObject): boolean =>
   key !== undefined && [created, updated].every((time) => time === printedAgain(time))
 
