@@ -1,21 +1,20 @@
 import { join } from 'node:path'
 import { type MemoryScope, memoryScopes } from '@recall/core'
 import { orAbsent } from '@recall/core/process'
-import { fewestUnits } from '@recall/core/ranking'
 import { modifiedAt } from '../files/file-stamp.ts'
 import { missingRoot } from '../files/folders.ts'
 import { folderOf, fromShown, shownPath } from '../files/paths.ts'
 import type { Source } from '../layout/sources.ts'
 import { removeSetAside } from '../sqlite/damage.ts'
 import type { OpenDatabase } from '../sqlite/driver.ts'
-import type { NamedFile } from './claims.ts'
 import { createFileIndexer, type FileIndexerOptions } from './file-indexer.ts'
-import { createFolderWalk, filesPerTransaction } from './folder-walk.ts'
+import { createFolderWalk } from './folder-walk.ts'
 import { createFolderWatch, type ToldChanges } from './folder-watch.ts'
 import { createIndexInUse, type IndexInUse } from './index-in-use.ts'
 import { createOwnChanges } from './own-changes.ts'
 import { indexName } from './seal.ts'
 import type { SearchIndex } from './search-index.ts'
+import { isWorn, renewWords } from './worn-words.ts'
 import { openWriterNotes } from './writer-notes.ts'
 
 /** Up to this many files are looked at one by one before every search: it takes a few milliseconds. */
@@ -23,13 +22,7 @@ const alwaysWalk = 2000
 /** In larger memories a file edited in place by hand is found after at most this long. */
 const longestUnwalkedMs = 60_000
 const flushDelayMs = 100
-/**
- * The words of a scope are indexed again when more units than this were removed, as a share of those that are there:
- * the weight of a word is off by ln(1 + share) then. In a small scope that is soon done, and words are in many units
- * there, whose weights are small.
- */
-const mostRemoved = (units: number): number => (units < 2000 ? units / 10 : units / 2)
-/** A search does that for a scope of at most this many units, in about a second; otherwise `update` does. */
+/** A search renews the words of a scope of at most this many units, in about a second; otherwise `update` does. */
 const mostRenewedBySearch = 5000
 
 export interface MemoryIndexOptions extends FileIndexerOptions {
@@ -125,7 +118,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       const isQuiet = current === before && current.walkedAt > 0 && watch.isQuiet()
       if (!isQuiet) {
         const checked = watch.checked(watchedFolders, check)
-        renewWords(checked, mostRenewedBySearch)
+        renewWords(checked.index, indexPaths, mostRenewedBySearch)
         return checked
       }
       flush()
@@ -149,28 +142,6 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     if (isDue || index.countFiles() <= alwaysWalk) lookEverywhere(current)
     else lookWhereItMatters(index)
     return current
-  }
-
-  const isWorn = (index: SearchIndex, scope: MemoryScope): boolean => {
-    const units = index.countUnits(scope)
-    // In a smaller scope, searches do not use what FTS5 counts.
-    return units >= fewestUnits && index.countRemovedUnits(scope) > mostRemoved(units)
-  }
-
-  /** Indexes the words of worn scopes again. What a killed process leaves undone looks changed to the next one. */
-  const renewWords = ({ index }: IndexInUse, mostUnits = Number.POSITIVE_INFINITY): void => {
-    for (const scope of memoryScopes) {
-      if (!isWorn(index, scope) || index.countUnits(scope) > mostUnits) continue
-      const folders = index.folderPaths()
-      const pathOf = ({ folder, name }: NamedFile): string => `${folders.get(folder)}/${name}`
-      let paths: string[] = []
-      index.transaction(() => {
-        paths = index.dropWords(scope).map(pathOf)
-        indexPaths(index, paths.splice(0, filesPerTransaction))
-      })
-      while (paths.length > 0)
-        index.transaction(() => indexPaths(index, paths.splice(0, filesPerTransaction)))
-    }
   }
 
   /** Looks at the files of small folders, and of folders in which a file was added or removed. */
@@ -307,7 +278,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
           flush()
           absorbOthers(current)
           lookEverywhere(current)
-          renewWords(current)
+          renewWords(current.index, indexPaths)
         })
       })
     },
