@@ -38,13 +38,15 @@ export async function measureEmbedded(settings: EmbeddedSettings): Promise<Row[]
         const againMs = performance.now() - restarted
         const rows = await compare(embedded, server, settings)
         await embedded.close()
+        say('searching for a misspelled word')
+        const misspelled = await searchMisspelled(join(folder, 'long'), settings)
         const start = {
           size: settings.size,
           peer: 'opened again, ms',
           peers: againMs,
           ratio: firstMs / againMs,
         }
-        return [...rows, { what: 'PGlite: opening a new folder, ms', ours: firstMs, ...start }]
+        return [...rows, misspelled, { what: 'PGlite: opening a new folder, ms', ours: firstMs, ...start }]
       },
       1,
     )
@@ -103,3 +105,37 @@ async function compare(
   }
   return rows
 }
+
+/** A word that stands nowhere is compared with the words there are: ten texts of together almost four megabytes. */
+async function searchMisspelled(folder: string, { rounds }: EmbeddedSettings): Promise<Row> {
+  const memory = await openPgliteMemory({ folder })
+  for (let i = 0; i < texts; i++) {
+    const words = Array.from({ length: 25_000 }, (_, j) => `harbour${(i * 7919 + j * 104_729) % 5000} of`)
+    await memory.write('long-term', `log${i}`, `${words.join(' ')} lighthouse`)
+  }
+  const search = async (text: string): Promise<number> => {
+    const started = performance.now()
+    const found = await memory.search('long-term', { text }, { touch: false })
+    if (found.length < texts) throw new Error(`${text} finds ${found.length} of ${texts} texts`)
+    return performance.now() - started
+  }
+  const [misspelled, correct]: [number[], number[]] = [[], []]
+  for (let i = -2; i < rounds; i++) {
+    const pair = [await search('ligthhouse'), await search('lighthouse')] as const
+    if (i < 0) continue
+    misspelled.push(pair[0])
+    correct.push(pair[1])
+  }
+  await memory.close()
+  return {
+    what: 'PGlite: search for a misspelled word in long texts, ms',
+    size: texts,
+    ours: median(misspelled),
+    peer: 'spelled correctly',
+    peers: median(correct),
+    ratio: pairedRatio(misspelled, correct),
+    bound: 10,
+  }
+}
+
+const texts = 10
