@@ -89,7 +89,7 @@ export async function doctor(config: HubConfig, print: Print): Promise<boolean> 
   const { close, ...dependencies } = await openDependencies(config, () => {}, looking)
   try {
     const findings = await examine(config, dependencies)
-    for (const { check, ok, says } of findings) print(`${ok ? 'ok  ' : 'FAIL'} ${check}: ${says}\n`)
+    for (const { check, ok, message } of findings) print(`${ok ? 'ok  ' : 'FAIL'} ${check}: ${message}\n`)
     return findings.every(({ ok }) => ok)
   } finally {
     await close()

@@ -10,7 +10,7 @@ export interface Finding {
   check: string
   ok: boolean
   /** What was found and, for a failed check, what to do. */
-  says: string
+  message: string
 }
 
 /** Checks everything that a hub depends on. Changes nothing. */
@@ -23,8 +23,8 @@ export async function examine(
     try {
       findings.push({ check: name, ...(await look()) })
     } catch (error) {
-      const says = isMemoryError(error) ? error.message : `failed: ${(error as Error).name}`
-      findings.push({ check: name, ok: false, says })
+      const message = isMemoryError(error) ? error.message : `failed: ${(error as Error).name}`
+      findings.push({ check: name, ok: false, message })
     }
   }
   const ask = <T>(call: () => Promise<T>): Promise<T> => asMemoryErrors(MemoryErrorCode.UNAVAILABLE, call)
@@ -43,16 +43,16 @@ export async function examine(
     const missing = installed
       ? 'not made yet: a hub makes it when it starts'
       : 'missing: install it on the server'
-    const says = `PostgreSQL ${server}, pgvector ${vector ?? missing}${config.postgresUrl ? '' : ', embedded'}`
-    return { ok: vector !== null, says }
+    const message = `PostgreSQL ${server}, pgvector ${vector ?? missing}${config.postgresUrl ? '' : ', embedded'}`
+    return { ok: vector !== null, message }
   })
   await check('tables', async () => {
     const pending = await ask(() => pendingMigrations(database))
     return pending === 0
-      ? { ok: true, says: 'up to date' }
+      ? { ok: true, message: 'up to date' }
       : {
           ok: false,
-          says: `${pending} migrations are pending: a hub of this version runs them when it starts`,
+          message: `${pending} migrations are pending: a hub of this version runs them when it starts`,
         }
   })
   await check('vector index', async () => {
@@ -62,23 +62,23 @@ export async function examine(
       select count(*)::int as valid from pg_index join pg_class on pg_class.oid = indexrelid
       where indisvalid and relname in ${names}`)
     return valid === names.length
-      ? { ok: true, says: `${dimensions} dimensions` }
-      : { ok: false, says: 'missing or not valid: a hub makes it when it starts' }
+      ? { ok: true, message: `${dimensions} dimensions` }
+      : { ok: false, message: 'missing or not valid: a hub makes it when it starts' }
   })
   await check('embedding provider', async () => {
     await embedText({ embedder, config }, 'Is anybody there?', 'query')
     const isFake = embedder.model.startsWith('fake')
-    return { ok: true, says: isFake ? `${embedder.model}, which ignores meaning` : embedder.model }
+    return { ok: true, message: isFake ? `${embedder.model}, which ignores meaning` : embedder.model }
   })
   await check('vectors', async () => {
     const { others, waiting } = await one<{ others: number; waiting: number }>(sql`
       select (select count(*)::int from memories where embedding is not null and embedding_model <> ${embedder.model}) as others,
         (select count(*)::int from memories where embedding is null and deleted_at is null) as waiting`)
-    if (others > 0) return { ok: false, says: `${others} memories are of another model: run reembed` }
+    if (others > 0) return { ok: false, message: `${others} memories are of another model: run reembed` }
     const isLate = waiting > 0 && !config.embedAsync
     return {
       ok: !isLate,
-      says: isLate
+      message: isLate
         ? `${waiting} memories wait for a vector and embedAsync is off: run maintenance`
         : `all made, ${waiting} in the queue`,
     }
@@ -87,11 +87,12 @@ export async function examine(
     const { standby, refused } = await one<{ standby: boolean; refused: boolean }>(sql`
       select pg_is_in_recovery() as standby, current_setting('transaction_read_only')::boolean as refused`)
     if (standby)
-      return { ok: false, says: 'refused by Postgres, a standby: give the hub the URL of the primary' }
+      return { ok: false, message: 'refused by Postgres, a standby: give the hub the URL of the primary' }
     if (refused)
       return {
         ok: false,
-        says: 'refused by Postgres, which is read-only: its disk may be full, or default_transaction_read_only is on',
+        message:
+          'refused by Postgres, which is read-only: its disk may be full, or default_transaction_read_only is on',
       }
     const { writable, silent } = await one<{ writable: boolean; silent: number }>(sql`
       select global_write_enabled as writable,
@@ -99,28 +100,28 @@ export async function examine(
       from system_config union all select true, 0 limit 1`)
     const left = config.trust.heartbeatDays - silent
     if (!writable || left <= 0)
-      return { ok: false, says: 'paused: an administrator confirms with POST /api/v1/admin/heartbeat' }
-    return { ok: true, says: `on, for another ${left} days without a heartbeat` }
+      return { ok: false, message: 'paused: an administrator confirms with POST /api/v1/admin/heartbeat' }
+    return { ok: true, message: `on, for another ${left} days without a heartbeat` }
   })
   await check('administrators', async () => {
     const { count } = await one<{ count: number }>(
       sql`select count(*)::int as count from agents where trust_level = 2 and disabled_at is null`,
     )
     return count > 0
-      ? { ok: true, says: String(count) }
-      : { ok: false, says: 'none: make one with "admin create <name>"' }
+      ? { ok: true, message: String(count) }
+      : { ok: false, message: 'none: make one with "admin create <name>"' }
   })
   if (redis) {
     await check('redis', async () => {
       try {
         await connected(redis)
         await redis.ping()
-        return { ok: true, says: 'answers' }
+        return { ok: true, message: 'answers' }
       } catch (error) {
         const why = (error as Error).message
         return {
           ok: false,
-          says: `does not answer (${why}): each hub counts requests for itself until it does`,
+          message: `does not answer (${why}): each hub counts requests for itself until it does`,
         }
       }
     })

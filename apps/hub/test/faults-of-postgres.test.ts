@@ -283,7 +283,7 @@ describe.skipIf(!serverUrl)('faults of Postgres', () => {
     expect(findings).toContainEqual({
       check: 'writes',
       ok: false,
-      says: expect.stringContaining('refused by Postgres, which is read-only'),
+      message: expect.stringContaining('refused by Postgres, which is read-only'),
     })
     await setReadOnly('off')
     await until(
