@@ -74,13 +74,14 @@ it('records neither secrets nor what is encrypted, also when it is told to recor
     { captureContent: true },
     { redact: 'allow', encryptionKey: new Uint8Array(32) },
   )
-  await memory.write('long-term', 'token', `the token ${secret}`)
+  await memory.write('long-term', 'token', `the token ${secret}`, { type: `a ${secret}`, tags: [secret] })
   await memory.write('long-term', 'sealed', 'private words', { encrypt: true })
   expect(await memory.search('long-term', { text: `token ${secret}` })).toHaveLength(1)
   expect(await memory.search('long-term', { filters: { encrypted: true } })).toHaveLength(1)
   const attributes = JSON.stringify(spans().map((span) => span.attributes))
   expect(attributes).toContain('the token [redacted:github]')
   expect(attributes).toContain('token [redacted:github]')
+  expect(attributes).toContain('a [redacted:github]')
   expect(attributes).toContain('sealed')
   expect(attributes).not.toContain(secret)
   expect(attributes).not.toContain('private')

@@ -101,7 +101,7 @@ function captureRecords(span: Span, answer: unknown): void {
     id: key,
     ...(metadata.encrypted ? {} : { content: redactJson(value as JsonValue).value }),
     score,
-    metadata: { type: metadata.type, tags: metadata.tags },
+    metadata: redactJson({ type: metadata.type, tags: [...metadata.tags] }).value,
   }))
   span.setAttribute('gen_ai.memory.records', JSON.stringify(records))
 }
