@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -42,6 +43,9 @@ describe('init for hosts', () => {
     expect(read(join(shell.root, '.claude/settings.json')).replaceAll('\\"', '')).toContain(
       `hook session-start --root ${shell.root}/.recall`,
     )
+    if (process.platform !== 'win32')
+      for (const folder of ['.recall', '.recall/hosts', '.recall/hosts/codex'])
+        expect(statSync(join(shell.root, folder)).mode & 0o777, folder).toBe(0o700)
     const once = filesIn(shell.root)
     const again = await shell.json<{ hosts: { target: string }[] }>(
       'init',

@@ -83,6 +83,7 @@ export function withNobodyArchiving<T>(place: MemoryPlace, section: () => T, wai
  * @throws MemoryError UNAVAILABLE when another process takes too long
  */
 export function withReceiptsLocked<T>(state: string, section: () => T, waitMs = 30_000): T {
+  createFolder(state, 0o700)
   const lock = takeWithin(waitMs, 10, () => takeLockFile(join(state, 'lock'), longestWiringMs))
   return whileHeld(lock, section, 'recall is just being wired into agents, or taken out of them')
 }

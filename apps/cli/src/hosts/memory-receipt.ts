@@ -67,7 +67,7 @@ function noteCreated(
     files: [...(known?.files ?? []), ...files],
     folders: [...new Set([...(known?.folders ?? []), ...folders])],
   }
-  createFolder(state)
+  createFolder(state, 0o700)
   const others = earlier.filter((each) => each !== known)
   writeReceipts(state, [...others, receipt])
 }

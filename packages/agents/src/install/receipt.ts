@@ -52,7 +52,7 @@ export function openReceipt(folder: string) {
   const receipt = readReceipt(path)
 
   const save = (): void => {
-    createFolder(folder)
+    createFolder(folder, 0o700)
     const { version, wired, folders, files } = receipt
     replaceBytes(path, `${JSON.stringify({ version, wired, folders, files }, null, 2)}\n`)
   }
@@ -95,7 +95,7 @@ export function openReceipt(folder: string) {
       const earlier = find(file)
       const original = bytes === null ? undefined : (earlier?.original ?? freeName())
       if (bytes !== null && original !== undefined) {
-        createFolder(folder)
+        createFolder(folder, 0o700)
         replaceBytes(join(folder, original), bytes)
       }
       const entry = {
