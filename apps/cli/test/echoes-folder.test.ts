@@ -24,6 +24,16 @@ it('keeps the folder out of version control, once', async () => {
   expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('')
 })
 
+it('keeps the folder of a part of a repository out of version control', async () => {
+  const repository = temporaryFolder()
+  mkdirSync(join(repository, '.git'))
+  mkdirSync(join(repository, 'packages/web/.recall/echoes'), { recursive: true })
+  const shell = createShell(join(repository, 'packages/web'))
+  const { err } = await shell.run('echoes', 'add', 'reviewer', 'x', ...entry)
+  expect(err).toContain('.gitignore now excludes .recall/echoes/')
+  expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('/.recall/echoes/\n')
+})
+
 it('leaves the echoes of the folder above a repository alone', async () => {
   const home = temporaryFolder()
   mkdirSync(join(home, '.recall/echoes'), { recursive: true })

@@ -119,7 +119,7 @@ function projectOf({ cwd }: Io): string {
 export async function afterChange(project: Project, options: EchoesOptions): Promise<void> {
   const { io, path, folder } = project
   const below = relative(path, folder).split(sep).join('/')
-  if (existsSync(join(path, '.git')) && !leadsOut(below)) {
+  if (isInRepository(path) && !leadsOut(below)) {
     const settings = join(dirname(folder), 'talisman.yml')
     try {
       const { changed, versionControlled } = applyVersionControl({ project: path, folder: below, settings })
@@ -132,6 +132,9 @@ export async function afterChange(project: Project, options: EchoesOptions): Pro
   }
   await mirror(project, options)
 }
+
+const isInRepository = (folder: string): boolean =>
+  existsSync(join(folder, '.git')) || (dirname(folder) !== folder && isInRepository(dirname(folder)))
 
 /** Whether a relative path leads out of the folder it starts in; on Windows a path to another drive is absolute. */
 const leadsOut = (path: string): boolean => path === '..' || path.startsWith('../') || isAbsolute(path)
