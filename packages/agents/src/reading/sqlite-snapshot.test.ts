@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -97,6 +98,25 @@ it('removes the copies of processes that are gone, and of no other', async () =>
     vi.unstubAllEnvs()
   }
 })
+
+it.runIf(process.platform !== 'win32').each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  'leaves no copy when %s ends the process',
+  async (signal) => {
+    const { path, database, copies } = await theirDatabase()
+    database.exec('CREATE TABLE said (text)')
+    const reading = `import { withSnapshot } from '${new URL('sqlite-snapshot.ts', import.meta.url)}'
+await withSnapshot('${path}', (query) => query('SELECT * FROM said'))
+process.stdout.write('read')
+setInterval(() => {}, 1000)`
+    const flags = ['--import', 'tsx', '-C', '@recall/source', '--input-type=module', '-e', reading]
+    const reader = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(reader.stdout, 'data')
+    expect(copies()).toHaveLength(1)
+    reader.kill(signal)
+    expect(await once(reader, 'exit')).toEqual([null, signal])
+    expect(copies()).toEqual([])
+  },
+)
 
 it('copies a database again whose log was moved into it meanwhile', async () => {
   const path = join(await temporaryFolder(), 'theirs.db')

@@ -1,9 +1,7 @@
-import { readdirSync, rmSync, statSync } from 'node:fs'
-import { constants, copyFile, mkdtemp, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { constants, copyFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { isGone, thisProcess } from '@recall/core/process'
+import { createCopyFolder, removeCopyFolder } from './copy-folders.ts'
 import { toMemoryError } from './open-file.ts'
 
 export type Row = Record<string, unknown>
@@ -62,7 +60,7 @@ async function copyAtRest(path: string): Promise<string> {
     const before = await stampOf(path)
     const folder = await copy(path)
     if ((await stampOf(path)) === before) return folder
-    tryToRemove(folder)
+    removeCopyFolder(folder)
   }
   throw new MemoryError(`${path} is being written: try again`, MemoryErrorCode.UNAVAILABLE, {
     details: { path },
@@ -70,51 +68,25 @@ async function copyAtRest(path: string): Promise<string> {
 }
 
 async function copy(path: string): Promise<string> {
-  removeAbandoned()
-  const { pid, place } = thisProcess()
-  const folder = await mkdtemp(join(tmpdir(), `recall-read-${pid}-${place}-`))
+  const folder = createCopyFolder()
   const target = join(folder, copyName)
   try {
     // Takes no time if the file system lets two files share their common content.
     await copyFile(path, target, constants.COPYFILE_FICLONE)
     await unlessAbsent(copyFile(`${path}-wal`, `${target}-wal`, constants.COPYFILE_FICLONE))
   } catch (error) {
-    tryToRemove(folder)
+    removeCopyFolder(folder)
     throw error
   }
   return folder
 }
 
-const copyFolder = /^recall-read-(\d+)-([0-9a-f]{8})-/
-
-/** Removes copies of processes that are gone. */
-function removeAbandoned(): void {
-  for (const name of readdirSync(tmpdir())) {
-    const [, pid, place = ''] = copyFolder.exec(name) ?? []
-    if (pid === undefined) continue
-    const folder = join(tmpdir(), name)
-    const lastWritten = (): number => statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
-    if (isGone({ pid: Number(pid), started: 0, place }, lastWritten)) tryToRemove(folder)
-  }
-}
-
-/** False when it is open, or somebody else's. */
-function tryToRemove(folder: string): boolean {
-  try {
-    rmSync(folder, { recursive: true, force: true })
-    return true
-  } catch {
-    return false
-  }
-}
-
 function removeUnwanted(): void {
-  for (const folder of unwanted) if (tryToRemove(folder)) unwanted.delete(folder)
+  for (const folder of unwanted) if (removeCopyFolder(folder)) unwanted.delete(folder)
 }
 
 function keep(state: string, folder: string): NonNullable<typeof last> {
-  if (timer === undefined) process.once('exit', discard)
-  else discard()
+  discard()
   last = { state, folder }
   discardLater()
   return last
