@@ -132,6 +132,18 @@ describe('restore', () => {
     expect(await memoriesOf(other)).toEqual(await memoriesOf(shell))
   })
 
+  it.runIf(process.platform !== 'win32')('lets only the user enter a folder of another name', async () => {
+    const shell = createShell()
+    const settings = { paths: { ephemeral: 'notes/now.md' } }
+    writeFileSync(join(shell.root, '.recall-echo.json'), JSON.stringify(settings))
+    await shell.run('init', '.')
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    await shell.run('backup', file)
+    const other = createShell()
+    expect((await other.run('restore', file)).code).toBe(0)
+    expect(statSync(join(other.root, 'notes')).mode & 0o777).toBe(0o700)
+  })
+
   it('leaves nothing behind when the file is damaged', async () => {
     const shell = await shellWithSession()
     const folder = temporaryFolder()

@@ -88,7 +88,7 @@ async function putBack(io: Io, source: string, root: string, { layout }: RootOpt
 /**
  * Unpacks an archive; returns the paths of its links, which are left out, as is everything that a backup never holds:
  * an index, locks, a journal. The archive may have come from anybody: only its owner may write to the unpacked files,
- * and none of them runs as another user.
+ * and none of them runs as another user. Only its owner may enter the folders, as where Recall creates them.
  */
 function unpack(source: string, folder: string): string[] {
   const links: string[] = []
@@ -101,7 +101,8 @@ function unpack(source: string, folder: string): string[] {
   }
   try {
     // One after the other: many at once take twice the memory, and no less time on a busy disk.
-    extract({ file: source, cwd: folder, strict: true, preservePaths: false, sync: true, filter })
+    const strictly = { strict: true, preservePaths: false, sync: true } as const
+    extract({ file: source, cwd: folder, dmode: 0o700, ...strictly, filter })
   } catch (cause) {
     const { message, syscall } = cause as NodeJS.ErrnoException
     // A full disk says nothing about the backup.
