@@ -475,6 +475,10 @@ export const inContext: SecretSample[] = [
   ...['$6$', '$2b$12$', '$argon2id$v=19$m=65536,t=3,p=4$'].map((start) =>
     sample('password-hash', `${start}${fill(43)}`, `root:${start}${fill(43)}:19000:0:99999:7:::`),
   ),
+  sample('password-hash', `$apr1$${fill(8)}$${fill(22)}`, `ana:$apr1$${fill(8)}$${fill(22)}`),
+  ...['{SHA}', '{SSHA256}'].map((start) =>
+    sample('password-hash', `${start}${fill(27)}=`, `ana:${start}${fill(27)}=`),
+  ),
   ...['credentials: admin:', 'user:pass = admin:', 'Login: admin@example.org / '].map((before) =>
     sample('password', 'admin123', `${before}admin123`),
   ),
