@@ -28,12 +28,13 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     const request = {
       key: ada.key,
       body: { content: lesson('redis'), tags },
-      headers: { 'Idempotency-Key': 'k1' },
+      headers: { 'Idempotency-Key': 'attempt-k1' },
     }
     const first = await hub.request('POST', '/api/v1/memory', request)
     // What a crash right after the commit leaves is what the transaction left.
     const [kept] = await database().select().from(idempotencyKeys)
     expect(kept?.body).toBe(await first.clone().text())
+    expect(JSON.stringify(kept)).not.toContain('attempt')
     const second = await hub.request('POST', '/api/v1/memory', request)
     expect(await second.json()).toEqual(await first.json())
     expect(await database().$count(memories)).toBe(1)

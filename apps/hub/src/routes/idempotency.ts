@@ -35,12 +35,14 @@ export async function answeringOnce<T>(
   input: unknown,
   answer: (claim?: Claim) => Promise<T | undefined>,
 ): Promise<T> {
-  const key = unquoted(context.req.header('Idempotency-Key') ?? '')
-  if (!key) return (await answer()) as T
+  const given = unquoted(context.req.header('Idempotency-Key') ?? '')
+  if (!given) return (await answer()) as T
+  // Agents may write anything into it, also what is secret.
+  const key = sha256(given)
   const { database, call, clock } = hub
   const agentId = context.get('principal').id
   const route = `${context.req.method} ${context.req.routePath}`
-  const fingerprint = createHash('sha256').update(JSON.stringify(input)).digest('hex')
+  const fingerprint = sha256(JSON.stringify(input))
   const named = and(
     eq(idempotencyKeys.agentId, agentId),
     eq(idempotencyKeys.route, route),
@@ -85,6 +87,8 @@ export async function answeringOnce<T>(
     throw error
   }
 }
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 const otherBody = (): MemoryError =>
   new MemoryError(

@@ -243,6 +243,7 @@ export const idempotencyKeys = pgTable(
       .notNull()
       .references(() => agents.id),
     route: text('route').notNull(),
+    /** SHA-256 of the key, in hex. */
     key: text('key').notNull(),
     /** SHA-256 of the body, in hex. */
     fingerprint: text('fingerprint').notNull(),
