@@ -95,6 +95,13 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
       { changes: [{ remove: 'k', expected: { updatedAt: 0, value: deep(2000) } }] },
       'changes',
     ],
+    ['a change of nothing, and what is no change', 'commit', { changes: [{}, null] }, 'changes/0'],
+    [
+      'vectors of units that are not of one length, and no list',
+      'put',
+      { entry: { key: 'k', value: 1, embedding: { model: 'm', vector: [], units: [[], null] } } },
+      'entry/embedding/units/0',
+    ],
     ['a filter that negates none', 'find', { filter: { kind: 'not', filter: null } }, 'filter'],
     ['a value of too many items', 'put', { entry: { key: 'k', value: ones(100_000) } }, 'entry/value'],
     [

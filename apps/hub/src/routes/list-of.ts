@@ -19,7 +19,9 @@ const List: { new (definition: ListDefinition): z.ZodArray } = z.core.$construct
         const result = definition.element._zod.run({ value, issues: [] }, context)
         if (result instanceof Promise) throw new z.core.$ZodAsyncError()
         if (result.issues.length > 0) {
-          payload.issues.push(...z.core.util.prefixIssues(i, result.issues))
+          // Nothing else is checked of a value whose items were not all read.
+          const issues = result.issues.map((issue) => ({ ...issue, continue: false }))
+          payload.issues.push(...z.core.util.prefixIssues(i, issues))
           return payload
         }
         read.push(result.value)
