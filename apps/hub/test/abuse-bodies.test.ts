@@ -16,6 +16,15 @@ describe.each(engines)('bodies that abuse the hub on %s', (_, open) => {
   const post = (path: string, key: string, body: unknown): Promise<Response> =>
     hub.request('POST', `/api/v1/${path}`, { key, body })
 
+  it('looks at nothing else in a text that is too long', async () => {
+    const { key } = await hub.agent('ada', 1)
+    const answer = await post('memory', key, { content: 'a\u0000'.repeat(10_001), tags })
+    const problem = (await answer.json()) as { errors: object[] }
+    expect(problem.errors).toEqual([
+      { pointer: '#/content', detail: expect.stringContaining('must have at most 20000 characters') },
+    ])
+  })
+
   it('refuses what is too large or too deep, and says so', async () => {
     const { key } = await hub.agent('ada', 1)
     const large = JSON.stringify({ content: 'x'.repeat(10 * 1024 * 1024), tags })

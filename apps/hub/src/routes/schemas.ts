@@ -61,10 +61,11 @@ export const newMemorySchema = ({ thresholds }: HubConfig) =>
         .string(aText)
         .trim()
         .min(thresholds.minContent, { error: tooShort(thresholds.minContent), abort: true })
-        .max(
-          thresholds.maxContent,
-          `must have at most ${thresholds.maxContent} characters: save one lesson at a time`,
-        )
+        // Aborts, because looking for secrets in megabytes takes seconds.
+        .max(thresholds.maxContent, {
+          error: `must have at most ${thresholds.maxContent} characters: save one lesson at a time`,
+          abort: true,
+        })
         .refine((text) => text.isWellFormed() && !text.includes('\u0000'), 'must be plain text')
         .refine(
           (text) => visibleLength(redactText(text).text) >= thresholds.minContent,
