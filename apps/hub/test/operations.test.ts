@@ -420,6 +420,16 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     expect(page.headers.get('Content-Security-Policy')).toContain("default-src 'none'")
   })
 
+  it('describes an id by a pattern that matches one', async () => {
+    const api = (await (await hub.request('GET', '/openapi.json')).json()) as {
+      paths: Record<string, { get?: { parameters: { schema: { pattern: string } }[] } }>
+    }
+    const { pattern = '' } = api.paths['/api/v1/memory/{id}']?.get?.parameters[0]?.schema ?? {}
+    for (const id of ['RCL-8F3K2A9Q', '0198c2f4-6d1e-7c3a-9b52-2f4e8a6d1c90'])
+      expect(id).toMatch(new RegExp(pattern, 'u'))
+    expect('me').not.toMatch(new RegExp(pattern, 'u'))
+  })
+
   it('says of what is read that it may be absent, and never of what is found', async () => {
     const api = await (await hub.request('GET', '/openapi.json')).json()
     const entry = { $ref: '#/components/schemas/Entry' }

@@ -180,7 +180,11 @@ export const problemSchema = z
 export const memoryIdSchema = z.object({
   id: z
     .string()
-    .regex(/^(?:[0-9a-f-]{36}|RCL-[0-9A-Z]{8})$/i, 'must be a UUID or a short id such as RCL-8F3K2A9Q'),
+    // Without a flag, which the pattern in the OpenAPI document cannot have.
+    .regex(
+      /^(?:[0-9A-Fa-f-]{36}|[Rr][Cc][Ll]-[0-9A-Za-z]{8})$/,
+      'must be a UUID or a short id such as RCL-8F3K2A9Q',
+    ),
 })
 
 const fromOneTo50 = 'must be a whole number from 1 to 50'
