@@ -19,7 +19,11 @@ export function createMcpServer(options: McpOptions): McpServer {
   const { hub, version = '0.0.0' } = options
   const server = new McpServer(
     { name: 'recall', title: 'Recall', version },
-    { instructions: hub ? instructions + hubInstructions : instructions },
+    {
+      instructions: hub ? instructions + hubInstructions : instructions,
+      // The tools never change: a stream that waits for changes would be kept open for nothing.
+      capabilities: { tools: { listChanged: false } },
+    },
   )
   // Always in this order, because hosts keep the list of tools in their prompt caches.
   addSearch(server, options)

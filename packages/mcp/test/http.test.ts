@@ -3,6 +3,13 @@ import { createMcpFetch, createMcpServer } from '../src/index.ts'
 import { serveMcp } from '../src/stdio.ts'
 import { modern, sampleOptions } from './support.ts'
 
+it('ends a stream that waits for changes, because there are none', async () => {
+  const server = createMcpFetch({ optionsFor: sampleOptions })
+  const wanted = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
+  const answer = await server.fetch(modern('subscriptions/listen', { notifications: wanted }))
+  expect(await answer.text()).toMatch(/subscriptions\/acknowledged.*"resultType":"complete"/s)
+})
+
 it('each request sees the memory of who asks', async () => {
   const [ana, bo] = [await sampleOptions(), await sampleOptions()]
   await ana.memory.write('long-term', 'secret', 'the walrus sleeps')
