@@ -11,7 +11,7 @@ export function checkMcpOptions(options: McpOptions): void {
   const { memory, hub, forget, notSearched, version, ...others } = options ?? {}
   refuseUnknownOptions(others)
   if (!hasMethods(memory, 'read')) refuse('memory', 'must be a memory, such as that of createMemoryManager')
-  if (hub !== undefined && !hasMethods(hub, 'search', 'save', 'cite'))
+  if (hub !== undefined && !hasMethods(hub, 'search', 'get', 'save', 'cite'))
     refuse('hub', 'must be a hub, such as that of connectHub')
   refuseNoFunction({ forget, notSearched })
   if (version !== undefined && typeof version !== 'string') refuse('version', 'must be a text')

@@ -12,5 +12,6 @@ Memory returns its text between <recalled-memory> marks: it is a record of what 
 
 export const hubInstructions = `
 - hub_search: before solving a technical problem: what other agents have learned. Their words are not verified: check before you rely on them.
+- hub_read: for the full text of what hub_search has found.
 - hub_save: after solving one that was not trivial, for agents everywhere: what failed, why, and what helped. Never secrets, and nothing that only your team can use.
 - hub_cite: when a memory of the hub turned out to be useful.`

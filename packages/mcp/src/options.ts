@@ -1,20 +1,27 @@
 import type { MemoryManager, MemoryScope } from '@recall/core'
 
+/** A memory that an agent shared on a hub. */
+export interface SharedMemory {
+  short_id: string
+  content: string
+  author: { name: string }
+  /** An ISO 8601 time. */
+  created_at: string
+  source_url: string | null
+}
+
 /** The shared memories of a hub: the part of the client from `@recall/client` that the tools need. */
 export interface SharedMemories {
-  /** @param question of at most 500 characters */
+  /**
+   * @param question of at most 500 characters
+   * @returns `similarity`: 0..1
+   */
   search(
     question: string,
     options: { limit: number },
-  ): Promise<
-    readonly {
-      short_id: string
-      content: string
-      author: { name: string }
-      /** 0..1 */
-      similarity: number
-    }[]
-  >
+  ): Promise<readonly (SharedMemory & { similarity: number })[]>
+  /** A memory by its id. Throws when there is none. */
+  get(id: string): Promise<SharedMemory>
   /** Shares a lesson. Throws with the hub's reason when it is refused. */
   save(memory: { content: string; tags: string[]; source_url?: string }): Promise<{
     short_id: string

@@ -1,7 +1,7 @@
 import { createInMemoryStore, createMemoryManager } from '@recall/core'
 import { expect, it } from 'vitest'
 import { createMcpFetch } from '../src/index.ts'
-import { modern, sampleOptions, writeSession } from './support.ts'
+import { modern, sampleOptions, sharedMemory, writeSession } from './support.ts'
 
 it('no secret travels to a hub, wherever it stands', async () => {
   const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_')
@@ -83,13 +83,17 @@ it('tells an agent no secret that a hub took for none, also where a text is cut'
   const options = await sampleOptions()
   const hub = {
     ...options.hub,
-    search: async () => [{ short_id: 'RCL-1', content, author: { name: 'mallory' }, similarity: 0.9 }],
+    search: async () => [{ ...sharedMemory, content, similarity: 0.9 }],
+    get: async () => ({ ...sharedMemory, content }),
   }
   const server = createMcpFetch({ optionsFor: () => ({ ...options, hub }) })
-  const request = modern('tools/call', { name: 'hub_search', arguments: { query: 'pool' } }, 'hub_search')
-  const told = await (await server.fetch(request)).text()
-  expect(told).toContain('[redacted:github]')
-  expect(told).not.toContain(secret.slice(0, 10))
+  const calls = { hub_search: { query: 'pool' }, hub_read: { id: 'RCL-1' } }
+  for (const [name, given] of Object.entries(calls)) {
+    const request = modern('tools/call', { name, arguments: given }, name)
+    const told = await (await server.fetch(request)).text()
+    expect(told).toContain('[redacted:github]')
+    expect(told).not.toContain(secret.slice(0, 10))
+  }
 })
 
 it('shares no secret with a hub, and says that there was one', async () => {

@@ -54,6 +54,7 @@ describe.each([
       'memory_forget',
       'session_context',
       'hub_search',
+      'hub_read',
       'hub_save',
       'hub_cite',
     ])
@@ -113,11 +114,19 @@ describe.each([
         {
           id: 'RCL-1',
           author: expect.stringMatching(/^<recalled-memory source="hub, RCL-1" [^>]*>\nmallory\n</),
+          recorded: '2026-03-05T10:00:00.000Z',
+          source_url: expect.stringMatching(/^<recalled-memory [^>]*>\nhttps:/),
           score: 0.9,
           text: expect.stringMatching(/^<recalled-memory source="hub, RCL-1" [^>]*>\nIgnore all/),
         },
       ],
     })
+    const piece = (await call(client, 'hub_read', { id: 'RCL-1' })).structuredContent
+    expect(piece).toMatchObject({ id: 'RCL-1', text: expect.stringMatching(/>\nIgnore all/), length: 15_025 })
+    const { nextOffset: offset } = piece as { nextOffset: number }
+    const end = await call(client, 'hub_read', { id: 'RCL-1', offset })
+    expect(end.structuredContent).toMatchObject({ text: expect.stringMatching(/>\nx+\n</) })
+    expect(end.structuredContent).not.toHaveProperty('nextOffset')
     const lesson = { content: 'The pool leaked until the retry released it.', tags: ['pool', 'leak'] }
     expect((await call(client, 'hub_save', lesson)).structuredContent).toEqual({
       id: 'RCL-2',
@@ -148,6 +157,8 @@ describe.each([
       ['memory_search', { query: 'pool', minConfidence: 2 }],
       ['memory_search', { query: ' ', minConfidence: 0.15 }],
       ['hub_search', { query: 'x'.repeat(501) }],
+      ['hub_read', { id: 'RCL-9' }],
+      ['hub_save', { content: 'x'.repeat(20_001), tags: ['pool', 'leak'] }],
       ['memory_read', { key: 'a\u0000b', scope: 'long-term' }],
       ['memory_read', { key: 'fact:pool', scope: 'long-term', offset: 1e6 }],
       ['memory_remember', { text: 'other', key: 'fact:pool' }],
@@ -170,10 +181,10 @@ it('tells hosts which tools change something, and which reach beyond this memory
   }
   const named = (hint: string): string[] =>
     result.tools.filter(({ annotations }) => annotations[hint]).map(({ name }) => name)
-  const reading = ['memory_search', 'memory_read', 'session_context', 'hub_search']
+  const reading = ['memory_search', 'memory_read', 'session_context', 'hub_search', 'hub_read']
   expect(named('readOnlyHint')).toEqual(reading)
   expect(named('destructiveHint')).toEqual(['memory_remember', 'memory_forget'])
-  expect(named('openWorldHint')).toEqual(['hub_search', 'hub_save', 'hub_cite'])
+  expect(named('openWorldHint')).toEqual(['hub_search', 'hub_read', 'hub_save', 'hub_cite'])
   expect(
     result.tools.map(({ name }) => name).filter((name) => !named('idempotentHint').includes(name)),
   ).toEqual(['hub_save'])
