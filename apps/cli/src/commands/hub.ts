@@ -199,12 +199,17 @@ interface Shown {
 
 type Ranked = Pick<FoundMemory, 'similarity' | 'signals'>
 
-/** Formats a memory that others wrote, without characters that move the cursor or hide text. */
+const indented = (text: string): string => text.replace(/^/gm, '  ')
+
+/**
+ * Formats a memory that others wrote, without characters that move the cursor or hide text. Indented, no line of it can
+ * be taken for another memory.
+ */
 function shown(io: Io, { short_id, content, tags, source_url, author }: Shown, ranked?: Ranked): string {
   const colour = paint(io)
   const near = ranked ? ` · ${ranked.similarity.toFixed(2)}` : ''
   const why = ranked?.signals ? `${colour.dim(printable(formatSignals(ranked.signals)))}\n` : ''
   const facts = `${printable(author.name)}${near} · ${tags.map(printable).join(', ')}`
   const source = source_url ? `${colour.dim(printable(source_url))}\n` : ''
-  return `${colour.bold(printable(short_id))} · ${facts}\n${why}${printable(content)}\n${source}`
+  return `${colour.bold(printable(short_id))} · ${facts}\n${why}${indented(printable(content))}\n${source}`
 }
