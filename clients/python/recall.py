@@ -200,9 +200,13 @@ class Recall:
     def put(self, key: str, value: Any, scope: str = "long-term", ttl: Optional[float] = None) -> None:
         """Keeps any JSON value under a key; ``ttl`` is in seconds (in short-term an hour unless given).
 
-        Raises ValueError for an integer that a hub would round, and for what JSON cannot hold, such as a set.
+        Raises ValueError for an integer that a hub would round, for what JSON cannot hold, such as a set, and for what
+        is nested too deep.
         """
-        _refuse_rounded(value)
+        try:
+            _refuse_rounded(value)
+        except RecursionError:
+            raise ValueError("this value is nested too deep, or holds itself") from None
         entry: Dict[str, Any] = {"key": key, "value": value}
         if ttl is not None:
             entry["ttl"] = ttl * 1000
@@ -261,7 +265,7 @@ class Recall:
         if body is not None:
             try:
                 data = json.dumps(body, allow_nan=False).encode("utf-8")
-            except TypeError as error:
+            except (TypeError, RecursionError) as error:
                 raise ValueError(f"JSON cannot hold this value: {error}") from error
             request_headers["Content-Type"] = "application/json"
         request = urllib.request.Request(f"{self.url}/api/v1/{path}", data, request_headers, method=method)

@@ -215,6 +215,18 @@ class OnTheWire(unittest.TestCase):
                     Recall(hub.url, KEY, retries=0).put("key", value)
             self.assertEqual(hub.requests, [])
 
+    def test_puts_no_value_that_is_nested_too_deep_or_holds_itself(self):
+        deep = []
+        for _ in range(100_000):
+            deep = [deep]
+        cyclic = []
+        cyclic.append(cyclic)
+        with Answers() as hub:
+            for value in (deep, cyclic):
+                with self.assertRaisesRegex(ValueError, "nested too deep"):
+                    Recall(hub.url, KEY, retries=0).put("key", value)
+            self.assertEqual(hub.requests, [])
+
     def test_puts_no_integer_that_a_hub_would_round(self):
         largest = 2**53 - 1
         with Answers(ok({"success": True})) as hub:
