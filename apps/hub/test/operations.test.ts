@@ -430,6 +430,26 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     expect('me').not.toMatch(new RegExp(pattern, 'u'))
   })
 
+  it('describes of a request what it must have, and no null where none is taken', async () => {
+    const api = await (await hub.request('GET', '/openapi.json')).json()
+    const numberIn = (parameters: { name: string; schema: object }[], wanted: string) =>
+      parameters.find(({ name }) => name === wanted)?.schema
+    const { paths, components } = api as {
+      paths: Record<string, { get: { parameters: { name: string; schema: object }[] } }>
+      components: object
+    }
+    expect(numberIn(paths['/api/v1/admin/agents']?.get.parameters ?? [], 'offset')).toMatchObject({
+      type: 'integer',
+    })
+    expect(numberIn(paths['/api/v1/memory/search']?.get.parameters ?? [], 'limit')).toMatchObject({
+      type: 'integer',
+    })
+    expect(components).toMatchObject({ schemas: { Entry: { required: expect.arrayContaining(['value']) } } })
+    const entry = { required: ['key', 'value'] }
+    const body = { content: { 'application/json': { schema: { properties: { entry } } } } }
+    expect(paths['/api/v1/private/{scope}/put']).toMatchObject({ post: { requestBody: body } })
+  })
+
   it('says of what is read that it may be absent, and never of what is found', async () => {
     const api = await (await hub.request('GET', '/openapi.json')).json()
     const entry = { $ref: '#/components/schemas/Entry' }

@@ -70,7 +70,10 @@ function areFew(...values: unknown[]): boolean {
 }
 
 /** Any JSON. */
-const anything = z.unknown().refine((value) => areFew(value), { error: tooManyValues, abort: true })
+const anything = z
+  .unknown()
+  .refine((value) => value !== undefined, { error: 'must be there: any JSON, also null', abort: true })
+  .refine((value) => areFew(value), { error: tooManyValues, abort: true })
 
 export const entrySchema = z.strictObject({
   key,
@@ -225,7 +228,7 @@ const keptEntry = z
     namespace: z.string(),
     scope: z.enum(memoryScopes),
     key: z.string(),
-    value: z.unknown(),
+    value: anything,
     text: z.string().openapi({ description: 'what it is found by' }),
     type: z.string().nullable(),
     tags: z.array(z.string()),

@@ -9,7 +9,13 @@ import { memoryIdSchema, nameSchema } from './schemas.ts'
 export const agentIdSchema = z.object({ id: z.uuid() })
 
 const aCount = 'must be a whole number from 0'
-const offsetSchema = z.coerce.number(aCount).int(aCount).min(0, aCount).max(1_000_000).default(0)
+const offsetSchema = z.coerce
+  .number(aCount)
+  .int(aCount)
+  .min(0, aCount)
+  .max(1_000_000)
+  .default(0)
+  .openapi({ type: 'integer' })
 
 const instant = z.string()
 const success = z.literal(true)

@@ -197,7 +197,13 @@ export const searchQuerySchema = z.object({
     .max(500, 'must have at most 500 characters')
     .refine((text) => visibleLength(text) > 0, 'must not be empty')
     .refine((text) => text.isWellFormed() && !text.includes('\u0000'), 'must be plain text'),
-  limit: z.coerce.number(fromOneTo50).int(fromOneTo50).min(1, fromOneTo50).max(50, fromOneTo50).default(10),
+  limit: z.coerce
+    .number(fromOneTo50)
+    .int(fromOneTo50)
+    .min(1, fromOneTo50)
+    .max(50, fromOneTo50)
+    .default(10)
+    .openapi({ type: 'integer' }),
   explain: z
     .enum(['true', 'false'])
     .default('false')
