@@ -15,6 +15,7 @@ import { describe, expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { datesInTable } from '../src/documents/archive-index.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
+import { addTombstones } from '../src/tombstones.ts'
 import { caseBlindFileSystem } from './support/case-blind-file-system.ts'
 import { listingBackwards } from './support/listing-backwards.ts'
 import { openWithArchives } from './support/open-with-archives.ts'
@@ -112,6 +113,35 @@ describe('the doctor, of archives', () => {
     expect(await memory.read('episodic', 'conversation:s3')).toMatchObject({ sessionId: 's3' })
     await memory.close()
   })
+
+  it.each([
+    ['conversation:s3', 's3'],
+    ['conversation:s3', 's3/helper'],
+    ['conversation:s3#2', 's3\npart: 2'],
+  ])(
+    'gives no number to a copy of what was forgotten under %s, in the archive of %j',
+    async (key, session) => {
+      const { store, memory, at } = await openWithArchives(2)
+      const copies = ['conversation-002 2.md', 'archive-log-002.md'].map((name) => at('conversations', name))
+      for (const copy of copies) writeFileSync(copy, `---\nsession_id: ${session}\n---\nforgotten\n`)
+      await addTombstones(defaultFileSystem, store, [{ scope: 'episodic', namespace: 'default', key }], 0)
+      const findings = checkUp(defaultFileSystem, store, { deep: false, fix: true })
+      expect(findings.filter(({ check }) => check === 'archive numbers')).toEqual([
+        {
+          check: 'archive numbers',
+          ok: false,
+          message: expect.stringContaining('holds a session that was forgotten; memory/conversations/'),
+          problems: [
+            expect.stringContaining('archive-log-002.md holds'),
+            expect.stringContaining(' 2.md holds'),
+          ],
+          remedy: 'forgotten: delete it',
+        },
+      ])
+      for (const copy of copies) expect(readFileSync(copy, 'utf8')).toContain('forgotten')
+      await memory.close()
+    },
+  )
 
   it('puts no archive in the place of a file whose name differs in case, on a disk that ignores it', async () => {
     const { store, memory, at } = await openWithArchives(2)

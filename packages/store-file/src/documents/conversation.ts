@@ -107,6 +107,21 @@ export function parseConversation(
   }
 }
 
+/**
+ * The keys that forget an archive: its own, that of its session, and those of the sessions that its session helped,
+ * whose ids its id begins with.
+ */
+export const keysOfArchive = (session: string, part: number): string[] => [
+  conversationKey(session, part),
+  ...session.split('/').map((_, i, ids) => conversationKey(ids.slice(0, i + 1).join('/'))),
+]
+
+/** The same for the text of any file; none if its front matter names no session. */
+export function archiveKeysIn(content: string): string[] {
+  const { session, part = 1 } = parseConversation(content, 0, '', { modified: 0 })
+  return session === undefined ? [] : keysOfArchive(session, part)
+}
+
 /** The optional texts of the front matter, and their names in the value. */
 const textFields = {
   last_message: 'lastMessage',
