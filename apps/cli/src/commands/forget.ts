@@ -1,9 +1,10 @@
-import type { Address, MemoryScope } from '@recall/core'
-import type { FileStore } from '@recall/store-file'
+import { type Address, isConversationKey, type MemoryScope } from '@recall/core'
+import { archiveKeysIn, type FileStore } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { dropSummaries, type WaitingSummary, waitingSummaries } from '../hosts/waiting-summaries.ts'
 import { everyNamespace } from '../memory/every-entry.ts'
+import { type FileBeside, filesBeside, withCleanName } from '../memory/files-beside.ts'
 import { addressesByKey, addressesByText, distinctAddresses } from '../memory/find-addresses.ts'
 import type { RootOptions } from '../memory/find-root.ts'
 import { removeForGood } from '../memory/remove-for-good.ts'
@@ -21,7 +22,10 @@ export interface ForgetOptions extends RootOptions {
   yes?: boolean
 }
 
-/** Removes memories for good and leaves tombstones, so that an import does not bring them back. */
+/**
+ * Removes memories for good and leaves tombstones, so that an import does not bring them back. Exit code 1 when there
+ * is nothing under a key, or when other files of the memory hold what is forgotten: only a person removes those.
+ */
 export async function forget(io: Io, keys: string[], options: ForgetOptions): Promise<number> {
   if (keys.length === 0 && !options.containing)
     throw new UsageError('say which key to forget, or --containing <text>')
@@ -33,11 +37,14 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
       await removeForGood(store, addresses, io.now)
       dropSummaries(store, waiting)
     }
-    const receipt = receiptOf(keys, addresses, io.now(), options.yes === true)
+    const beside = (await filesThatHold(store, keys, addresses, options)).map(withCleanName)
+    const receipt = receiptOf(keys, addresses, beside, io.now(), options.yes === true)
     if (options.json) io.out(`${JSON.stringify(receipt)}\n`)
     else if (addresses.length === 0) io.out(nothingUnder(keys))
     else tell(io, receipt)
-    return addresses.length > 0 && !receipt.missing ? exitCodes.fine : exitCodes.no
+    if (!options.json) tellBeside(io, beside)
+    const isDone = addresses.length > 0 && !receipt.missing && beside.length === 0
+    return isDone ? exitCodes.fine : exitCodes.no
   })
 }
 
@@ -66,6 +73,39 @@ async function findAll(
     sealed,
   }
 }
+
+/**
+ * The files that hold the text, or by their front matter a session that is forgotten, and that are not files of
+ * memories to be removed or of a scope that was not asked for.
+ */
+async function filesThatHold(
+  store: FileStore,
+  keys: readonly string[],
+  addresses: readonly Address[],
+  { containing, scope, yes }: ForgetOptions,
+): Promise<FileBeside<true>[]> {
+  const named = scope && scope !== 'episodic' ? [] : [...keys, ...addresses.map(({ key }) => key)]
+  const archives = new Set(named.filter(isConversationKey))
+  if (!containing && archives.size === 0) return []
+  const everywhere = scope ? (await findAll(store, keys, { containing })).addresses : addresses
+  const removed = new Set(yes ? distinctAddresses(addresses).map(nameOf) : [])
+  const left = everywhere.filter((each) => !removed.has(nameOf(each)))
+  return filesBeside(store, filesOf(store, left), (text) => {
+    const says = containing !== undefined && text.includes(containing)
+    return says || archiveKeysIn(text).some((key) => archives.has(key)) ? true : undefined
+  })
+}
+
+const nameOf = ({ scope, namespace, key }: Address): string => JSON.stringify([scope, namespace, key])
+
+/** The files of memories that are not packed away, and where there is an archive, the table with its row. */
+const filesOf = ({ layout, index }: FileStore, addresses: readonly Address[]): Set<string> =>
+  index.query((current) => {
+    const folders = current.folderPaths()
+    const rows = addresses.flatMap(({ scope, namespace, key }) => current.byKey(scope, namespace, key) ?? [])
+    const paths = rows.map(({ folder, name }) => [folders.get(folder), name].filter(Boolean).join('/'))
+    return new Set([...paths, ...(rows.some(({ number }) => number !== null) ? [layout.archiveIndex] : [])])
+  })
 
 /**
  * The summaries still to be stored that are named, contain the text, or belong to a session that is forgotten as a
@@ -97,12 +137,15 @@ interface Receipt {
   missing?: string[]
   /** References of the echoes whose copies are among the memories. */
   echoes?: string[]
+  /** Other files that hold what is forgotten, or that could not be examined. */
+  beside?: { path: string; problem?: string }[]
   receipt: string
 }
 
 function receiptOf(
   keys: readonly string[],
   addresses: readonly Address[],
+  beside: readonly FileBeside<true>[],
   now: number,
   isAgreed: boolean,
 ): Receipt {
@@ -118,6 +161,7 @@ function receiptOf(
     })),
     ...(missing.length > 0 ? { missing } : {}),
     ...(echoes.length > 0 ? { echoes } : {}),
+    ...(beside.length > 0 ? { beside: beside.map(({ path, problem }) => ({ path, problem })) } : {}),
     receipt: sha256(JSON.stringify(addresses)).slice(0, 16),
   }
 }
@@ -136,6 +180,16 @@ function tell(io: Io, { forgotten, at, memories, missing = [], echoes, receipt }
   )
   if (echoes) io.out(copiesOf(echoes))
   for (const key of missing) io.err(`recall: nothing is kept under ${printable(key)}\n`)
+}
+
+function tellBeside(io: Io, beside: readonly FileBeside<true>[]): void {
+  if (beside.length === 0) return
+  const lines = beside.map(({ path, problem }) =>
+    problem === undefined ? `${path}: holds it too` : `${path}: not examined: ${problem}`,
+  )
+  io.out('\n')
+  for (const line of firstFew(lines, 'file')) io.out(`${printable(line)}\n`)
+  io.out('\nThese files are left as they are: take it out of them, or delete them.\n')
 }
 
 /** The keys under which nothing was found, nor anything of the sessions that they name. */

@@ -1,8 +1,8 @@
 import { redactText } from '@recall/core'
-import { defaultFileSystem, scrubFiles } from '@recall/store-file'
+import { defaultFileSystem, type FileStore, type ScrubbedFile, scrubFiles } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { secretsBeside } from '../memory/files-beside.ts'
+import { filesBeside, withCleanName } from '../memory/files-beside.ts'
 import type { RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
 import { firstFew } from '../terminal/first-few.ts'
@@ -24,7 +24,7 @@ export async function scrub(
     const found = scrubFiles(defaultFileSystem, store, redact, apply)
     const known = new Set(found.map(({ path }) => path))
     const files = found.map(withCleanName)
-    const others = secretsBeside(store, known, (text) => redact(text).counts).map(withCleanName)
+    const others = secretsBeside(store, known, redact).map(withCleanName)
     const beside = others.filter(({ problem }) => !problem)
     const secret = files.filter(({ problem }) => !problem)
     const unread = [...files, ...others].filter(({ problem }) => problem)
@@ -51,12 +51,20 @@ export async function scrub(
   })
 }
 
-/** A file's name may repeat a secret of its text. */
-function withCleanName<File extends { path: string; problem?: string }>(file: File): File {
-  const clean = (text: string): string => redactText(text).text
-  const { path, problem } = file
-  return { ...file, path: clean(path), ...(problem === undefined ? {} : { problem: clean(problem) }) }
-}
+/** Secrets in files that were not examined yet. */
+const secretsBeside = (
+  store: FileStore,
+  known: ReadonlySet<string>,
+  redact: typeof redactText,
+): ScrubbedFile[] =>
+  filesBeside(store, known, (text) => {
+    const { counts } = redact(text)
+    return Object.keys(counts).length > 0 ? counts : undefined
+  }).map((each) =>
+    each.problem === undefined
+      ? { path: each.path, counts: each.found }
+      : { path: each.path, counts: {}, problem: each.problem },
+  )
 
 /** Looks for secrets only once in identical texts, such as those of copies. */
 function onceForEachText(redact: typeof redactText): typeof redactText {
