@@ -111,7 +111,17 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   const files = createEntryFiles({ root, layout, fileSystem, index, accessLog })
   const { notePath, readEntry, toEntry } = files
 
-  const writer = createEntryWriter({ root, layout, fileSystem, internal, index, accessLog, files, access })
+  const writer = createEntryWriter({
+    root,
+    layout,
+    fileSystem,
+    internal,
+    index,
+    accessLog,
+    files,
+    access,
+    beginErasure: () => beginErasure(),
+  })
 
   const getEntry = (address: Address, now: number): Entry | null => {
     recover()
@@ -182,6 +192,14 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     memoryVectors.forgetUnused()
     exclusively(() => accessLog.compact(countedButGone({ layout, index, accessLog, files })))
     erasures.discard(interrupted)
+  }
+
+  const beginErasure: FileStore['beginErasure'] = () => {
+    const end = erasures.begin()
+    return () => {
+      reindex({ full: true })
+      end()
+    }
   }
 
   /** Clearing removes everything or nothing; archiving may leave entries for another time. */
@@ -293,13 +311,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
 
     reindex,
 
-    beginErasure() {
-      const end = erasures.begin()
-      return () => {
-        reindex({ full: true })
-        end()
-      }
-    },
+    beginErasure,
 
     hasTraces: () => erasures.interrupted().length > 0,
 

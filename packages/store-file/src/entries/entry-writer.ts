@@ -3,6 +3,7 @@ import {
   type Address,
   type Change,
   type Entry,
+  isEnvelope,
   isMemoryError,
   MemoryErrorCode,
   type PutOptions,
@@ -11,6 +12,7 @@ import {
 import { alreadyExists, changedUnderneath } from '@recall/core/stores'
 import { compareCodePoints } from '@recall/core/text'
 import type { MemoryAccess } from '../access.ts'
+import type { FileEntry } from '../documents/file-entry.ts'
 import { printNote } from '../documents/note.ts'
 import { createFile, removeFile, removeFiles, replaceFile } from '../files/atomic-write.ts'
 import { isUnchanged, stampAt } from '../files/file-stamp.ts'
@@ -36,6 +38,8 @@ export interface EntryWriterOptions {
   accessLog: AccessLog
   files: EntryFiles
   access: MemoryAccess
+  /** @returns a function that removes the traces of what was removed for good */
+  beginErasure(): () => void
 }
 
 /** How often to try writing a shared file that somebody keeps editing at the same moment. */
@@ -43,7 +47,7 @@ const attempts = 5
 
 /** Writes entries to their files, removes them, and updates the index and the access log. */
 export function createEntryWriter(options: EntryWriterOptions) {
-  const { root, layout, fileSystem, internal, index, accessLog, files } = options
+  const { root, layout, fileSystem, internal, index, accessLog, files, beginErasure } = options
   const { recover, hold, exclusively, assertPresent, prepareFolder } = options.access
   const { notePath, readNote, toEntry, refuseForeignFile } = files
   const { planPut, planRemove, isSelected, assertExpected } = createPlanner({
@@ -59,12 +63,26 @@ export function createEntryWriter(options: EntryWriterOptions) {
       change,
     )
 
-  const putNote = (entry: Entry, putOptions: PutOptions): void => {
+  /**
+   * Runs a write that reports each entry whose files it has read and is about to replace. Sealing an entry that was
+   * plain is a removal for good of its text.
+   */
+  const sealing = <T>(write: (replacing: (entry: Entry) => void) => T): T => {
+    let finish: (() => void) | undefined
+    const result = write((entry) => {
+      if (entry.encrypted && isPlain(files.readEntry(entry))) finish ??= beginErasure()
+    })
+    finish?.()
+    return result
+  }
+
+  const putNote = (entry: Entry, putOptions: PutOptions, replacing: (entry: Entry) => void): void => {
     recover()
     prepareFolder(dirname(notePath(entry)))
     if (!putOptions.overwrite && createNote(entry)) return
-    for (let attempt = 1; attempt < attempts; attempt++) if (replaceNote(entry, putOptions)) return
-    if (!exclusively(() => replaceNote(entry, putOptions))) throw changedUnderneath(entry)
+    const replace = (): boolean => replaceNote(entry, putOptions, replacing)
+    for (let attempt = 1; attempt < attempts; attempt++) if (replace()) return
+    if (!exclusively(replace)) throw changedUnderneath(entry)
   }
 
   /** @returns false when the file exists already, or when the file system cannot tell */
@@ -92,11 +110,16 @@ export function createEntryWriter(options: EntryWriterOptions) {
   }
 
   /** @returns false, with nothing changed, when somebody else changed the file after it was read */
-  const replaceNote = (entry: Entry, { overwrite, now }: PutOptions): boolean => {
+  const replaceNote = (
+    entry: Entry,
+    { overwrite, now }: PutOptions,
+    replacing: (entry: Entry) => void,
+  ): boolean => {
     const path = notePath(entry)
     const before = stampAt(fileSystem, path)
     const standing = before && livingEntry(path, entry, now)
     if (standing && !overwrite) throw alreadyExists(entry)
+    replacing(entry)
     const content = standing
       ? printNote(asSuccessor(entry, standing), readText(fileSystem, path)?.content)
       : printNote(entry)
@@ -149,24 +172,36 @@ export function createEntryWriter(options: EntryWriterOptions) {
   return {
     put(entry: Entry, putOptions: PutOptions): void {
       const placement = placementOf(entry)
-      if (placement.kind === 'note' && specialPlace(entry) === null) putNote(entry, putOptions)
-      else if (change((workspace) => planPut(workspace, entry, putOptions))) accessLog.startAnew(entry)
+      sealing((replacing) => {
+        if (placement.kind === 'note' && specialPlace(entry) === null)
+          return putNote(entry, putOptions, replacing)
+        const isNew = change((workspace) => {
+          const isNew = planPut(workspace, entry, putOptions)
+          replacing(entry)
+          return isNew
+        })
+        if (isNew) accessLog.startAnew(entry)
+      })
     },
 
     /** All changes or none. */
     commit(changes: readonly Change[]): void {
       const removed = changes.flatMap((each) => ('put' in each ? [] : each.remove))
-      const begun = change((workspace) => {
-        assertExpected(workspace, changes)
-        const begun = changes.flatMap((each) => {
-          if (!('put' in each)) return []
-          return planPut(workspace, each.put, each.options, each.expected) ? each.put : []
+      sealing((replacing) => {
+        const begun = change((workspace) => {
+          assertExpected(workspace, changes)
+          const begun = changes.flatMap((each) => {
+            if (!('put' in each)) return []
+            const isNew = planPut(workspace, each.put, each.options, each.expected)
+            replacing(each.put)
+            return isNew ? each.put : []
+          })
+          for (const address of lastFirst(removed)) planRemove(workspace, address)
+          return begun
         })
-        for (const address of lastFirst(removed)) planRemove(workspace, address)
-        return begun
+        accessLog.forget(removed)
+        for (const entry of begun) accessLog.startAnew(entry)
       })
-      accessLog.forget(removed)
-      for (const entry of begun) accessLog.startAnew(entry)
     },
 
     /** Whether there was anything to remove. */
@@ -225,6 +260,8 @@ export function createEntryWriter(options: EntryWriterOptions) {
     },
   }
 }
+
+const isPlain = (file: FileEntry | null): boolean => file !== null && !isEnvelope(file.value)
 
 /** Entries that one step removes: their texts are in memory, and others wait for the lock. */
 const removedAtOnce = 100
