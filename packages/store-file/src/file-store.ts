@@ -79,8 +79,11 @@ export interface FileStore extends MemoryStore {
   /** Runs a section during which the files of the access counts, which otherwise need no lock, do not change. */
   withoutCounting<T>(section: () => T): T
   index: MemoryIndex
-  /** The model whose vectors are stored, and how many units have one; `null` when there are no vectors. */
-  vectorCoverage(): Coverage | null
+  /**
+   * The model whose vectors are stored, how many units have one, and how many could; `null` when there are no vectors.
+   * What has expired gets none, `now` by default being the time of the call.
+   */
+  vectorCoverage(now?: number): Coverage | null
   /** Set when the store was given an embedder. */
   vectors?: VectorIndex
 }
@@ -255,7 +258,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     locate: search.locate,
     notSearched: search.notSearched,
     embedRecent: memoryVectors.embedRecent,
-    vectorCoverage: memoryVectors.coverage,
+    vectorCoverage: (now = Date.now()) => memoryVectors.coverage(now),
 
     async touch(addresses, now) {
       const accesses = addresses.flatMap((address) => {

@@ -1,11 +1,11 @@
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
+import { createMemoryManager, type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { describe, expect, it, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/index.ts'
-import { conceptEmbedder, keys, memoryAt } from './support/memory-with-vectors.ts'
+import { closeAfterwards, conceptEmbedder, keys, memoryAt } from './support/memory-with-vectors.ts'
 import { temporaryRoot } from './support/temporary-root.ts'
 
 const conversation = (body: string) => ({
@@ -31,6 +31,25 @@ describe('vectors of files', () => {
     const second = await memoryAt(root)
     expect((await keys(second.memory, 'rain')).sort()).toEqual(['a', 'b'])
     expect(second.embedder.asked).toEqual([])
+  })
+
+  it('are made of nothing that has expired, and count as complete without it', async () => {
+    const embedder = conceptEmbedder()
+    const store = await openFileStore({ root: temporaryRoot(), embedder })
+    let now = Date.now()
+    const memory = createMemoryManager({ stores: store, embedder, clock: () => now })
+    closeAfterwards(memory)
+    await memory.write('long-term', 'kept', 'A storm')
+    await memory.write('long-term', 'embedded', 'A puppy', { ttl: 1000 })
+    await store.vectors?.catchUp({ now })
+    await memory.write('long-term', 'expired', 'The vehicle', { ttl: 1000 })
+    now += 2000
+    expect(await keys(memory, 'rain')).toEqual(['kept'])
+    expect(await store.vectors?.catchUp({ now })).toEqual({ done: 0, total: 0 })
+    expect(store.vectors?.coverage(now)).toMatchObject({ embedded: 2, total: 2 })
+    expect(store.vectorCoverage(now)).toMatchObject({ embedded: 2, total: 2 })
+    expect(embedder.asked).toEqual(['A storm', 'A puppy'])
+    expect(store.vectors?.coverage(now - 2000)).toMatchObject({ embedded: 2, total: 3 })
   })
 
   it('are seen by the doctor, who has no model, in a copy of the memory', async () => {

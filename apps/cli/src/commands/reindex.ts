@@ -70,7 +70,7 @@ async function embedAll(io: Io, store: FileStore, embedder: Embedder): Promise<E
   }
   const goesOn = 'the vectors that were made stay; run the same again, and it goes on from there'
   const { refused } = await withProgress(io, { what: 'embedding', goesOn }, ({ update }) =>
-    vectors.catchUp({ onProgress: update }),
+    vectors.catchUp({ now: io.now(), onProgress: update }),
   )
-  return { ...vectors.coverage(), ...(refused ? { refused } : {}) }
+  return { ...vectors.coverage(io.now()), ...(refused ? { refused } : {}) }
 }

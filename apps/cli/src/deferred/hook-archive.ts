@@ -191,7 +191,7 @@ async function embedNew(io: Io, { root, layout }: MemoryPlace): Promise<void> {
   try {
     const embedder = await openEmbedder(io)
     const place = { root, layout: layout.name, embedder }
-    const caughtUp = await withStore(io, place, (store) => store.vectors?.catchUp())
+    const caughtUp = await withStore(io, place, (store) => store.vectors?.catchUp({ now: io.now() }))
     if (caughtUp?.refused) tellRefused(io, caughtUp.refused)
   } catch (error) {
     io.err(`recall: new sessions got no vectors: ${(error as Error).message}\n`)

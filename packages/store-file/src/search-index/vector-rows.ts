@@ -4,8 +4,9 @@ import { documentColumns, type HashedRow, keptNamespace } from './document-row.t
 import { hasOtherNamespaces } from './other-namespaces.ts'
 import { scopeNumbers } from './schema.ts'
 
-const lacksVectors =
-  'd.units > (SELECT count(*) FROM vectors v WHERE v.unit BETWEEN d.id AND d.id + d.units - 1)'
+const vectorsOf = '(SELECT count(*) FROM vectors v WHERE v.unit BETWEEN d.id AND d.id + d.units - 1)'
+/** What has expired, and waits only to be removed, gets none. */
+const lacksVectors = `(d.expires IS NULL OR d.expires > ?) AND d.units > ${vectorsOf}`
 
 /** What the index knows about vectors: which unit has one, and in which slot of the vector file. */
 export function createVectorRows(sql: (text: string) => Statement, transaction: <T>(call: () => T) => T) {
@@ -47,28 +48,22 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
       sql('DELETE FROM vectors WHERE slot >= ?').run(from)
     },
 
-    /** Documents with an id below `before` in which some unit lacks a vector, the last indexed first. */
-    newestWithoutVectors(before: number, limit: number): HashedRow[] {
+    /** Documents with an id below `before` in which some unit is to get a vector, the last indexed first. */
+    newestWithoutVectors(before: number, limit: number, now: number): HashedRow[] {
       return sql(
         `SELECT ${documentColumns}, d.hash FROM documents d WHERE d.id < ? AND d.scope >= 0 AND d.units > 0
            AND ${lacksVectors} ORDER BY d.id DESC LIMIT ?`,
-      ).all(before, limit) as HashedRow[]
+      ).all(before, now, limit) as HashedRow[]
     },
 
-    /**
-     * Documents with units and an id above `after`, by id; with `withoutVectors`, only those in which some unit lacks a
-     * vector.
-     */
-    documentsWithUnits(
-      after: number,
-      limit: number,
-      { withoutVectors }: { withoutVectors: boolean },
-    ): HashedRow[] {
-      const lacking = withoutVectors ? `AND ${lacksVectors}` : ''
+    /** Documents with units and an id above `after`; with `lackingAt`, only those that are to get a vector then. */
+    documentsWithUnits(after: number, limit: number, lackingAt?: number): HashedRow[] {
+      const lacking = lackingAt === undefined ? '' : `AND ${lacksVectors}`
+      const values = lackingAt === undefined ? [after] : [after, lackingAt]
       return sql(
         `SELECT ${documentColumns}, d.hash FROM documents d WHERE d.id > ? AND d.scope >= 0 AND d.units > 0
            ${lacking} ORDER BY d.id LIMIT ?`,
-      ).all(after, limit) as HashedRow[]
+      ).all(...values, limit) as HashedRow[]
     },
 
     /**
@@ -114,11 +109,15 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
 
     countVectors,
 
-    /** Looks at every document: this takes a hundred times as long as counting the vectors alone. */
-    vectorCounts(): { embedded: number; total: number } {
+    /**
+     * How many units have a vector, and how many have one or are to get one. Looks at every document: this takes a
+     * hundred times as long as counting the vectors alone.
+     */
+    vectorCounts(now: number): { embedded: number; total: number } {
       const { total } = sql(
-        'SELECT coalesce(sum(units), 0) AS total FROM documents WHERE scope >= 0',
-      ).get() as { total: number }
+        `SELECT coalesce(sum(iif(d.expires <= ?, ${vectorsOf}, d.units)), 0) AS total
+           FROM documents d WHERE d.scope >= 0`,
+      ).get(now) as { total: number }
       return { embedded: countVectors(), total }
     },
   }

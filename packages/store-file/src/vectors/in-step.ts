@@ -22,7 +22,7 @@ export function bringInStep(current: SearchIndex, file: VectorFile, unitTexts: U
   current.beginVectors(begun)
   if (file.count > 0) {
     const slots = file.slots()
-    for (const documents of everyText(current, unitTexts, { withoutVectors: true }))
+    for (const documents of everyText(current, unitTexts, Number.NEGATIVE_INFINITY))
       putKnown(current, begun, slots, documents)
   }
   if (!current.endVectors(begun, file.generation)) throw new VectorsReplaced()

@@ -55,13 +55,13 @@ export function createMemoryVectors(options: MemoryVectorsOptions) {
     vectors,
 
     /** Works without an embedder: the vectors' own header names their model. */
-    coverage(): Coverage | null {
+    coverage(now: number): Coverage | null {
       return unlessReplaced(() => {
         const header = readHeader(fileSystem, pathsIn(internal).rows)
         if (!header) return null
         return index.query((current) => {
           bringInStep(current, openKeptVectors(fileSystem, internal, header), unitTexts)
-          return { model: header.model, ...current.vectorCounts() }
+          return { model: header.model, ...current.vectorCounts(now) }
         })
       })
     },
@@ -75,7 +75,7 @@ export function createMemoryVectors(options: MemoryVectorsOptions) {
      */
     forgetMostlyUnused(): void {
       if (!hasVectorFile(fileSystem, internal)) return
-      const { total } = index.asIs().vectorCounts()
+      const { total } = index.asIs().vectorCounts(Number.NEGATIVE_INFINITY)
       if (countKeptVectors(fileSystem, internal) > 2 * total + fewVectors) forgetUnused()
     },
 
@@ -88,7 +88,7 @@ export function createMemoryVectors(options: MemoryVectorsOptions) {
     async embedRecent(now: number): Promise<number> {
       if (!vectors || isPausing(now)) return 0
       try {
-        const left = await vectors.embedNewest(soonEmbedded)
+        const left = await vectors.embedNewest(soonEmbedded, now)
         const refusal = vectors.refusal()
         if (refusal !== undefined) notice(refusal)
         return left

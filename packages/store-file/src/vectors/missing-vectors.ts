@@ -71,23 +71,23 @@ export function createMissingVectors(
     return undefined
   }
 
-  const coverage = (): Coverage =>
+  const coverage = (now: number): Coverage =>
     steadily(() =>
       index.query((current) => {
         const file = kept()
         if (file) inStep(current, file)
-        const { embedded, total } = current.vectorCounts()
+        const { embedded, total } = current.vectorCounts(now)
         return { model: embedder.model, embedded: file ? embedded : 0, total }
       }),
     )
 
   const recorded = (): number => steadily(() => index.query((current) => current.countVectors()))
 
-  /** How many units have no vector. */
-  const lacking = (): number => {
+  /** How many units have no vector and are to get one. */
+  const lacking = (now: number): number => {
     // Read first, so that texts written meanwhile are not taken for caught up.
     const state = stateNow()
-    const { embedded, total } = coverage()
+    const { embedded, total } = coverage(now)
     if (embedded === total) caughtUp = { file: steadily(kept), state, left: 0 }
     return total - embedded
   }
@@ -143,13 +143,13 @@ export function createMissingVectors(
     )
 
   /** The newest documents with texts that have no vector, until these texts add up to so many characters. */
-  const newestMissing = (characters: number) =>
+  const newestMissing = (characters: number, now: number) =>
     index.query((current) => {
       const documents: DocumentTexts[] = []
       const missing = new Map<string, string>()
       let room = characters
       const read = unitTexts()
-      for (const row of allWithoutVectors(current)) {
+      for (const row of allWithoutVectors(current, now)) {
         const found = textsOf([row], () => read)
         documents.push(...found)
         for (const [hash, text] of missingOf(found)) {
@@ -177,25 +177,30 @@ export function createMissingVectors(
   }
 
   return {
-    coverage,
+    /** What has expired counts only as far as it has vectors: it gets no others. */
+    coverage: (now = Date.now()): Coverage => coverage(now),
 
     /** Why the model refuses a text, if it refuses one. */
     refusal: refused.reason,
 
     /**
-     * Makes vectors for all units that have none, except those that the model refuses. May be interrupted at any time.
+     * Makes vectors for all units that have none, except those that the model refuses and those that have expired.
+     * May be interrupted at any time.
      *
+     * @param options.now when entries count as expired; by default, now
      * @throws MemoryError CONFLICT when the stored vectors are from another model, and whatever the embedder throws
      */
     async catchUp({
+      now = Date.now(),
       signal,
       onProgress,
     }: {
+      now?: number
       signal?: AbortSignal
       onProgress?: (progress: EmbedProgress) => void
     } = {}): Promise<EmbedProgress & { refused?: RefusedPassages }> {
       if (leftWhenCaughtUp() === 0) return { done: 0, total: 0 }
-      const total = lacking()
+      const total = lacking(now)
       const first = recorded()
       let refusals: RefusedPassages | undefined
       let done = 0
@@ -203,7 +208,7 @@ export function createMissingVectors(
       if (total > 0) onProgress?.({ done, total })
       while (done < total) {
         const { rows, documents } = index.query((current) => {
-          const rows = current.documentsWithUnits(after, documentsAtOnce, { withoutVectors: true })
+          const rows = current.documentsWithUnits(after, documentsAtOnce, now)
           return { rows, documents: textsOf(rows, unitTexts) }
         })
         const last = rows.at(-1)
@@ -218,7 +223,7 @@ export function createMissingVectors(
         done = Math.min(total, Math.max(0, recorded() - first))
         onProgress?.({ done, total })
       }
-      if (done === total) lacking()
+      if (done === total) lacking(now)
       return { done, total, ...(refusals ? { refused: refusals } : {}) }
     },
 
@@ -228,15 +233,15 @@ export function createMissingVectors(
      * @returns how many are left
      * @throws like `catchUp`
      */
-    async embedNewest(characters: number): Promise<number> {
+    async embedNewest(characters: number, now: number): Promise<number> {
       const known = leftWhenCaughtUp()
       if (known !== undefined) return known
       // Read first, as in `lacking`.
       const state = stateNow()
-      const total = lacking()
+      const total = lacking(now)
       if (total === 0) return 0
       const first = recorded()
-      const { documents, missing } = newestMissing(characters)
+      const { documents, missing } = newestMissing(characters, now)
       await embed(missing)
       record(documents)
       const left = Math.max(0, total - (recorded() - first))
@@ -246,10 +251,10 @@ export function createMissingVectors(
   }
 }
 
-/** All documents in which some unit lacks a vector, the last indexed first. */
-function* allWithoutVectors(current: SearchIndex): Generator<HashedRow> {
+/** All documents in which some unit is to get a vector, the last indexed first. */
+function* allWithoutVectors(current: SearchIndex, now: number): Generator<HashedRow> {
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-    const rows = current.newestWithoutVectors(before, documentsAtOnce)
+    const rows = current.newestWithoutVectors(before, documentsAtOnce, now)
     const last = rows.at(-1)
     if (!last) return
     before = last.id

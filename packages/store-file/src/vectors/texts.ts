@@ -24,14 +24,14 @@ export function textsOf(rows: readonly HashedRow[], unitTexts: UnitTexts): Docum
   })
 }
 
-/** Yields the texts of all documents in batches. */
+/** Yields the texts of all documents in batches; with `lackingAt`, only of those that are to get a vector then. */
 export function* everyText(
   index: SearchIndex,
   unitTexts: UnitTexts,
-  { withoutVectors = false } = {},
+  lackingAt?: number,
 ): Generator<DocumentTexts[]> {
   for (let after = 0; ; ) {
-    const rows = index.documentsWithUnits(after, documentsAtOnce, { withoutVectors })
+    const rows = index.documentsWithUnits(after, documentsAtOnce, lackingAt)
     const last = rows.at(-1)
     if (!last) return
     after = last.id
