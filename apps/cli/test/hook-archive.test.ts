@@ -11,11 +11,20 @@ import {
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { memoryScopes } from '@recall/core'
 import { layouts, openFileMemory } from '@recall/store-file'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { takeArchivingLock } from '../src/hosts/lock-files.ts'
 import { readNotes, saveNote } from '../src/hosts/session-notes.ts'
-import { createShell, poolSession, serveTinyModel, temporaryFolder, writeSession } from './support.ts'
+import {
+  createShell,
+  expiredIn,
+  poolSession,
+  serveTinyModel,
+  temporaryFolder,
+  writeExpired,
+  writeSession,
+} from './support.ts'
 
 describe('archiving by hooks', () => {
   const event = (fields: Record<string, unknown>): string => JSON.stringify(fields)
@@ -328,18 +337,20 @@ describe('archiving by hooks', () => {
     await shell.run('init')
     const long = Date.parse('2026-03-06T12:00:00Z') - 3600_000
     const memory = await openFileMemory({ root: shell.root, clock: () => long })
-    const scopes = ['working', 'short-term', 'long-term'] as const
-    for (const scope of scopes) {
+    for (const scope of memoryScopes) {
       await memory.write(scope, 'over', 'x', { ttl: 1000 })
       await memory.write(scope, 'kept', 'x', { ttl: 24 * 3600_000 })
     }
     await memory.close()
+    await writeExpired(shell.root, long)
     const transcript_path = writeSession(shell.root, 's1', poolSession)
     await shell
       .withInput(event({ session_id: 's1', transcript_path, hook_event_name: 'SessionEnd' }))
       .run('hook', 'session-end')
     await shell.run('hook', 'drain')
-    for (const scope of scopes) expect(readdirSync(join(shell.root, 'memory', scope))).toEqual(['kept.md'])
+    for (const scope of memoryScopes)
+      expect(readdirSync(join(shell.root, 'memory', scope))).toEqual(['kept.md'])
+    expect(expiredIn(shell.root)).toEqual([])
   })
 
   it('never forgets a session of which something is still to be archived', async () => {

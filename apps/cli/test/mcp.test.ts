@@ -5,8 +5,16 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { expect, it, onTestFinished } from 'vitest'
-import { createShell, poolSession, serveTinyModel, temporaryFolder, writeSession } from './support.ts'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import {
+  createShell,
+  expiredIn,
+  poolSession,
+  serveTinyModel,
+  temporaryFolder,
+  writeExpired,
+  writeSession,
+} from './support.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
@@ -38,6 +46,16 @@ it('serves the memory of files: what was archived is found, what is remembered i
   await call('memory_forget', { key: 'conversation:s1', scope: 'episodic' })
   expect((await shell.run('search', 'releases the client')).code).toBe(1)
   expect((await shell.run('consume')).out).toBe('The window is empty.\n')
+})
+
+it('removes what has expired once it has answered', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  await writeExpired(shell.root, Date.now() - 3600_000)
+  expect(expiredIn(shell.root)).toHaveLength(3)
+  const call = await connect(shell.root)
+  expect(await call('memory_search', { query: 'walrus' })).toEqual({ results: [] })
+  await vi.waitFor(() => expect(expiredIn(shell.root)).toEqual([]), 10_000)
 })
 
 it('tells an agent each time which files a search could not read', async () => {

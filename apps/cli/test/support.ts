@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { openFileMemory } from '@recall/store-file'
 import { onTestFinished } from 'vitest'
 import { run } from '../src/run.ts'
 import type { Io } from '../src/terminal/io.ts'
@@ -184,6 +185,25 @@ export function writeFiles(folder: string, files: Record<string, string>): void 
     writeFileSync(join(folder, name), content)
   }
 }
+
+/** Writes entries that have expired a second after `at`, and one that has not, in another namespace. */
+export async function writeExpired(root: string, at: number): Promise<void> {
+  const namespace = 'Ana Müller'
+  const now = at - 100 * 24 * 3600_000
+  const memory = await openFileMemory({ root, namespace, clock: () => now })
+  const ttl = at - now + 1000
+  await memory.write('episodic', 'archived-over', 'x', { ttl })
+  await memory.cleanup({ scope: 'episodic', archiveBefore: now + 1 })
+  await memory.write('episodic', 'episode-over', 'x', { ttl })
+  await memory.write('long-term', 'note-over', 'x', { ttl })
+  // Would be archived by age, on request.
+  await memory.write('episodic', 'episode', 'x')
+  await memory.close()
+}
+
+/** The files of `writeExpired` that are to be removed. */
+export const expiredIn = (root: string): string[] =>
+  filesBelow(root).filter((path) => /-over(?:\.md|\.json\.gz)$/.test(path))
 
 /** What a memory holds; times of files survive a backup to the second only. */
 export const memoriesOf = async (shell: Shell): Promise<unknown[]> =>

@@ -19,10 +19,11 @@ import { wiredAgents } from '../hosts/wired-agents.ts'
 import { areOf, openEmbedder } from '../memory/embedder.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { isAway, remedyWhereAway } from '../memory/receipts.ts'
+import { removeExpired } from '../memory/remove-expired.ts'
 import { holdsMemory } from '../memory/require-memory.ts'
 import { withStore } from '../memory/with-store.ts'
 import { firstFew } from '../terminal/first-few.ts'
-import { paint, quoted } from '../terminal/format.ts'
+import { count, paint, quoted } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
 
@@ -42,6 +43,7 @@ export async function doctor(
         ...(await embeddingModel(io, store)),
         ...(await sessionsLeft(store, options.fix ?? false)),
         ...lostSessions(store),
+        ...(options.fix ? await expiredEntries(io, store) : []),
       ])
   const healthy = findings.every(({ ok }) => ok)
   if (options.json) io.out(`${JSON.stringify({ healthy, findings })}\n`)
@@ -97,6 +99,16 @@ function undecidedLayout(root: string, { layout }: RootOptions): Finding | null 
       : `correct ${layoutFile}`
     return { check: 'layout', ok: false, message: error.message, remedy }
   }
+}
+
+/** What has expired is found by nobody, and no fault while it waits to be removed. */
+async function expiredEntries(io: Io, store: FileStore): Promise<Finding[]> {
+  const { removed, problems } = await removeExpired(store, io.now())
+  const check = 'expired entries'
+  if (problems.length > 0)
+    return [{ check, ok: false, message: problems.join('; '), remedy: 'mend that, and run the same again' }]
+  if (removed === 0) return [{ check, ok: true, message: 'none' }]
+  return [{ check, ok: true, message: `${count(removed, 'entry', 'entries')} removed`, fixed: true }]
 }
 
 /** Searches by meaning are refused while the settings name another model than that of the vectors. */

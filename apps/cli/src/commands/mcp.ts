@@ -11,9 +11,11 @@ import { serveMcp } from '@recall/mcp/stdio'
 import { type FileStore, keptModel, layouts } from '@recall/store-file'
 import { UsageError } from '../exit-codes.ts'
 import { findHubAccess } from '../hub-access.ts'
+import { afterFirstCalls } from '../memory/after-first-calls.ts'
 import { areOf, embedderOf } from '../memory/embedder.ts'
 import { addressesByKey } from '../memory/find-addresses.ts'
 import { findOwnRoot, type RootOptions } from '../memory/find-root.ts'
+import { removeExpired } from '../memory/remove-expired.ts'
 import { removeForGood } from '../memory/remove-for-good.ts'
 import { withMemory } from '../memory/with-memory.ts'
 import type { Io } from '../terminal/io.ts'
@@ -27,8 +29,12 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
   const embedder = await embedderFor(io, root)
   const opened = { ...options, root, create, ...(embedder ? { embedder } : {}) }
   return withMemory(io, opened, async (memory, store) => {
+    let tidying: Promise<void> | undefined
+    const tidy = (): void => {
+      tidying = tidyUp(io, store)
+    }
     await serveMcp({
-      memory: embedder ? evenWithoutModel(io, memory, store) : memory,
+      memory: afterFirstCalls(embedder ? evenWithoutModel(io, memory, store) : memory, tidy),
       version: process.env.RECALL_VERSION ?? '0.0.0',
       ...(hub ? { hub } : {}),
       notSearched: (scope) => store.notSearched({ scope, namespace: memory.namespace }),
@@ -39,8 +45,17 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
         await removeForGood(store, found.filter(isAsked), io.now)
       },
     })
+    await tidying
     return undefined
   })
+}
+
+/** Where no hooks are installed, nothing else removes what has expired. A failure must not end the server. */
+async function tidyUp(io: Io, store: FileStore): Promise<void> {
+  const { problems } = await removeExpired(store, io.now()).catch((error: Error) => ({
+    problems: [error.message],
+  }))
+  for (const problem of problems) io.err(`recall: not removed: ${problem}\n`)
 }
 
 /** The embedder of a memory that has vectors. If it fails, which is reported, the agent can still search by words. */

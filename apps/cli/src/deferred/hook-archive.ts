@@ -18,6 +18,7 @@ import {
 } from '../hosts/session-notes.ts'
 import { createRevisionReader } from '../hosts/session-revisions.ts'
 import { languageModel } from '../memory/language-model.ts'
+import { removeExpired } from '../memory/remove-expired.ts'
 import { withStore } from '../memory/with-store.ts'
 import type { Io } from '../terminal/io.ts'
 
@@ -60,7 +61,8 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
         const run = { until, lm: isHurried ? undefined : model, isProvisional, lock }
         for (const session of await archiveAll(io, place, store, pending(), run)) tried.add(eventOf(session))
         if (isHurried) return
-        await removeExpired(io, store)
+        const { problems } = await removeExpired(store, io.now())
+        for (const problem of problems) io.err(`recall: not removed: ${problem}\n`)
         // What a search leaves to others, because it takes long in a large memory.
         store.reindex({ full: false })
       })
@@ -169,15 +171,6 @@ function createQuietWait({ pause = wait }: Io): (transcript: string) => Promise<
       await pause(100)
     }
     awaited.add(path)
-  }
-}
-
-/** Removes expired entries, which no search finds. Episodes stay: archiving them by age needs a request. */
-async function removeExpired(io: Io, store: FileStore): Promise<void> {
-  const memory = createMemoryManager({ stores: store, clock: io.now })
-  for (const scope of ['working', 'short-term', 'long-term'] as const) {
-    const { errors } = await memory.cleanup({ scope })
-    for (const { message } of errors) io.err(`recall: not removed: ${message}\n`)
   }
 }
 
