@@ -4,6 +4,7 @@ import type { Address, Embedder, Entry, MemoryScope, MemoryStore, Place, Selecti
 import { type RankWeights, rankWeights } from '@recall/core/ranking'
 import { asRead } from '@recall/core/stores'
 import { createAccess } from './access.ts'
+import { sweepArchived } from './cold/cold-folder.ts'
 import { createColdStore } from './cold/cold-store.ts'
 import { requireValue } from './documents/note.ts'
 import { createAccessLog } from './entries/access-log.ts'
@@ -185,6 +186,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   const reindex: FileStore['reindex'] = ({ full, onProgress }) => {
     recover()
     if (!fileSystem.existsSync(root)) throw missingRoot(root)
+    sweepArchived(fileSystem, { root, layout })
     if (!full) {
       index.update()
       memoryVectors.forgetMostlyUnused()

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import {
   type Entry,
   isEnvelope,
@@ -10,28 +10,15 @@ import {
   redactJson,
 } from '@recall/core'
 import { mapStrings, searchableText } from '@recall/core/json'
-import { orAbsent } from '@recall/core/process'
-import { pack, packedEnding, unpack } from './cold/packed-entry.ts'
+import { archivedFiles } from './cold/cold-folder.ts'
+import { pack, unpack } from './cold/packed-entry.ts'
 import type { FileStore } from './file-store.ts'
 import { replaceFile } from './files/atomic-write.ts'
 import type { FileSystem } from './files/file-system.ts'
-import { fromShown, isInside, shownPath } from './files/paths.ts'
+import { fromShown, isInside } from './files/paths.ts'
 
 /** For example `redactText` of `@recall/core`. */
 export type Redact = (text: string) => { text: string; counts: Record<string, number> }
-
-/** Every archived file, relative to the root. */
-export function archivedFiles(
-  fileSystem: FileSystem,
-  { root, layout }: Pick<FileStore, 'root' | 'layout'>,
-): string[] {
-  const folder = fromShown(root, layout.cold)
-  const found = orAbsent(() => fileSystem.readdirSync(folder, { recursive: true, encoding: 'utf8' })) ?? []
-  return found
-    .filter((name) => name.endsWith(packedEnding))
-    .map((name) => shownPath(root, join(folder, name)))
-    .sort()
-}
 
 /**
  * The namespaces of archived entries. The index knows only those of entries that are not archived.

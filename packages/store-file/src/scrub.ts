@@ -1,13 +1,14 @@
 import { dirname } from 'node:path'
 import { isMemoryError } from '@recall/core'
 import { orAbsent } from '@recall/core/process'
+import { archivedFiles } from './cold/cold-folder.ts'
 import type { FileStore } from './file-store.ts'
 import type { FileSystem } from './files/file-system.ts'
 import { fromShown, isInside } from './files/paths.ts'
 import { readText } from './files/read-text.ts'
 import { rewriteFile } from './files/rewrite-file.ts'
 import { sourcesOf } from './layout/sources.ts'
-import { archivedFiles, type Redact, scrubArchived } from './scrub-archive.ts'
+import { type Redact, scrubArchived } from './scrub-archive.ts'
 import { redactDocument } from './scrub-document.ts'
 
 export interface ScrubbedFile {

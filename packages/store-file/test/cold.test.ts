@@ -24,6 +24,8 @@ import { createConceptEmbedder, createTicker } from '@recall/core/conformance'
 import { thisProcess } from '@recall/core/process'
 import { createMemoryCache } from '@recall/core/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { checkUp } from '../src/doctor.ts'
+import type { FileStore } from '../src/file-store.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
 import { scrubFiles } from '../src/scrub.ts'
@@ -209,6 +211,41 @@ describe('archived entries', () => {
     await memory.cleanup()
     expect(readdirSync(folder)).toEqual(['key.json.gz'])
     await memory.close()
+  })
+
+  it.each([
+    ['the doctor', (store: FileStore) => void checkUp(defaultFileSystem, store, { deep: false, fix: true })],
+    ['a reindex', (store: FileStore) => store.reindex({ full: false })],
+    ['an erasure', (store: FileStore) => store.beginErasure()()],
+    [
+      'a clean-up',
+      (store: FileStore) => store.cold?.sweep({ scope: 'episodic', namespace: 'z', now: 0, dryRun: false }),
+    ],
+  ])('leave nothing unfinished beside them after %s, where nothing else is archived', async (_, tidy) => {
+    const root = temporaryRoot()
+    const store = await openFileStore({ root })
+    const folder = join(root, 'memory/cold/namespaces/z/episodic')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, `.tmp-999999999-${thisProcess().place}00`), 'unfinished')
+    writeFileSync(join(folder, `.tmp-${process.pid}-${thisProcess().place}00`), 'being written')
+    const found = checkUp(defaultFileSystem, store, { deep: false, fix: false })
+    const { message } = found.find(({ check }) => check === 'leftovers') ?? {}
+    expect(message).toMatch(/^memory\/cold\/namespaces\/z\/episodic\/\.tmp-9+-\w+ was never finished$/)
+    await tidy(store)
+    expect(readdirSync(folder)).toEqual([`.tmp-${process.pid}-${thisProcess().place}00`])
+    await store.close()
+  })
+
+  it('leave a folder to its owner to which their own one is a link', async () => {
+    const [root, other] = [temporaryRoot(), temporaryRoot()]
+    const name = `.tmp-999999999-${thisProcess().place}00`
+    writeFileSync(join(other, name), 'unfinished')
+    mkdirSync(join(root, 'memory'))
+    symlinkSync(other, join(root, 'memory/cold'))
+    const store = await openFileStore({ root })
+    store.reindex({ full: true })
+    expect(readdirSync(other)).toEqual([name])
+    await store.close()
   })
 
   it('are scrubbed with everything else', async () => {

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { parsePacked } from '../cold/cold-files.ts'
+import { archivedFiles } from '../cold/cold-folder.ts'
 import type { FileStore } from '../file-store.ts'
 import type { FileSystem } from '../files/file-system.ts'
-import { archivedFiles } from '../scrub-archive.ts'
 import type { Report } from './report.ts'
 
 /** Reports archived entries that cannot be read: a single one makes every pass over all of them fail. */

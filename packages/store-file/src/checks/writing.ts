@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode, orAbsent } from '@recall/core/process'
+import { archivedLeftovers } from '../cold/cold-folder.ts'
 import { accessName } from '../entries/access-database.ts'
 import type { FileStore } from '../file-store.ts'
 import { isLeftover } from '../files/atomic-write.ts'
@@ -81,11 +82,13 @@ export function checkLeftovers(fileSystem: FileSystem, store: FileStore, report:
   )
 }
 
-function findLeftovers(fileSystem: FileSystem, { root, layout }: FileStore): string[] {
+function findLeftovers(fileSystem: FileSystem, store: FileStore): string[] {
+  const { root, layout } = store
   const folders = new Set([...sourcesOf(fileSystem, root, layout).map(({ path }) => path), layout.internal])
-  return [...folders].flatMap((folder) =>
+  const found = [...folders].flatMap((folder) =>
     (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder))) ?? [])
       .filter((name) => isLeftover(fileSystem, fromShown(root, folder), name))
       .map((name) => within(folder, name)),
   )
+  return [...found, ...archivedLeftovers(fileSystem, store)]
 }

@@ -178,7 +178,7 @@ export function createColdFiles({ fileSystem, root, folder, access }: ColdFilesO
 
     sweep({ now, dryRun, ...place }: SweepSelection): number {
       const paths = filesIn(place)
-      if (!dryRun && paths.length > 0) sweepLeftovers(fileSystem, folderOf(place))
+      if (!dryRun && isInside(fileSystem, root, folderOf(place))) sweepLeftovers(fileSystem, folderOf(place))
       let count = 0
       for (const path of paths) {
         const bytes = bytesOf(path)
