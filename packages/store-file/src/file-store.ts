@@ -243,7 +243,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       {
         olderThan: (place, before) => selectAll({ ...place, updatedBefore: before }, 'archive'),
         get: getEntry,
-        put: (entry, now) => writer.put(entry, { overwrite: false, now }),
+        pathOf: notePath,
+        put: (entry, now, source) => writer.put(entry, { overwrite: false, now }, source),
         removeAsRead: (entry) => writer.commit([{ remove: entry, expected: asRead(entry) }]),
       },
     ),

@@ -1,10 +1,12 @@
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -212,6 +214,26 @@ describe('archived entries', () => {
     expect(readdirSync(folder)).toEqual(['key.json.gz'])
     await memory.close()
   })
+
+  it.runIf(isPosix).each(['key', 'conversation:key'])(
+    'are no more readable than the note that %s was, nor is that when it is restored',
+    async (key) => {
+      const { root, time, memory } = await open()
+      await memory.write('episodic', key, 'private')
+      const inFolder = (folder: string): string => {
+        const [name = ''] = readdirSync(join(root, folder))
+        return join(root, folder, name)
+      }
+      const modeIn = (folder: string): number => statSync(inFolder(folder)).mode & 0o777
+      chmodSync(inFolder('memory/episodic'), 0o600)
+      time.advance(100 * day)
+      await memory.cleanup()
+      expect(modeIn('memory/cold/episodic')).toBe(0o600)
+      await memory.restore('episodic', key)
+      expect(modeIn('memory/episodic')).toBe(0o600)
+      await memory.close()
+    },
+  )
 
   it.each([
     ['the doctor', (store: FileStore) => void checkUp(defaultFileSystem, store, { deep: false, fix: true })],

@@ -88,10 +88,10 @@ export function createColdFiles({ fileSystem, root, folder, access }: ColdFilesO
     }
   }
 
-  const write = (entry: Entry): void => {
+  const write = (entry: Entry, source?: string): void => {
     const path = pathOf(entry)
     prepareFolder(dirname(path))
-    replaceFile(fileSystem, path, pack(entry))
+    replaceFile(fileSystem, path, pack(entry), { source })
   }
 
   const filesIn = (place: Place): string[] => {
@@ -118,10 +118,13 @@ export function createColdFiles({ fileSystem, root, folder, access }: ColdFilesO
     fileSystem.existsSync(pathOf(address)) && exclusively(() => remove(address))
 
   return {
-    put(entry: Entry, { overwrite, now }: PutOptions): void {
+    pathOf,
+
+    /** @param source the file that the entry comes from: a new one is no more readable than that */
+    put(entry: Entry, { overwrite, now }: PutOptions, source?: string): void {
       exclusively(() => {
         if (!overwrite && live(entry, now)) throw conflict(entry, 'is archived already')
-        write(entry)
+        write(entry, source)
       })
     },
 

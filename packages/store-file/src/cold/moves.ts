@@ -22,8 +22,13 @@ export interface CurrentFiles {
   olderThan(place: Place, before: number): Address[]
   /** @throws MemoryError CORRUPTION when the file does not hold what it announces */
   get(address: Address, now: number): Entry | null
-  /** @throws MemoryError CONFLICT when the key exists by now */
-  put(entry: Entry, now: number): void
+  /** The file of an entry that is a note. */
+  pathOf(address: Address): string
+  /**
+   * @param source the file that the entry comes from: the new one is no more readable than that
+   * @throws MemoryError CONFLICT when the key exists by now
+   */
+  put(entry: Entry, now: number, source: string): void
   /** @throws MemoryError CONFLICT when somebody wrote or deleted the entry meanwhile */
   removeAsRead(entry: Entry): void
 }
@@ -46,7 +51,7 @@ export function createMoves(current: CurrentFiles, cold: ColdFiles, { exclusivel
     const entry = readOld(address, before, now)
     if (!entry) return false
     const earlier = cold.get(address, now)
-    cold.put(entry, { overwrite: true, now })
+    cold.put(entry, { overwrite: true, now }, current.pathOf(entry))
     try {
       current.removeAsRead(entry)
       return true
@@ -88,7 +93,7 @@ export function createMoves(current: CurrentFiles, cold: ColdFiles, { exclusivel
         if (!copy) return false
         const present = current.get(address, now)
         if (present && !equalJson(present.value, copy.value)) throw writtenSinceArchived(address)
-        if (!present) current.put(asRestored(copy, now), now)
+        if (!present) current.put(asRestored(copy, now), now, cold.pathOf(address))
         cold.remove(address)
         return true
       })

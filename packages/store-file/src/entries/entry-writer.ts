@@ -76,21 +76,25 @@ export function createEntryWriter(options: EntryWriterOptions) {
     return result
   }
 
-  const putNote = (entry: Entry, putOptions: PutOptions, replacing: (entry: Entry) => void): void => {
+  const putNote = (
+    entry: Entry,
+    putOptions: PutOptions,
+    { replacing, source }: { replacing: (entry: Entry) => void; source?: string | undefined },
+  ): void => {
     recover()
     prepareFolder(dirname(notePath(entry)))
-    if (!putOptions.overwrite && createNote(entry)) return
-    const replace = (): boolean => replaceNote(entry, putOptions, replacing)
+    if (!putOptions.overwrite && createNote(entry, source)) return
+    const replace = (): boolean => replaceNote(entry, putOptions, { replacing, source })
     for (let attempt = 1; attempt < attempts; attempt++) if (replace()) return
     if (!exclusively(replace)) throw changedUnderneath(entry)
   }
 
   /** @returns false when the file exists already, or when the file system cannot tell */
-  const createNote = (entry: Entry): boolean => {
+  const createNote = (entry: Entry, source?: string): boolean => {
     const path = notePath(entry)
     let created = false
     changing([path], () => {
-      created = createFile(fileSystem, path, printNote(entry), { exclusively: hold })
+      created = createFile(fileSystem, path, printNote(entry), { exclusively: hold, source })
     })
     if (created) accessLog.startAnew(entry)
     return created
@@ -113,7 +117,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
   const replaceNote = (
     entry: Entry,
     { overwrite, now }: PutOptions,
-    replacing: (entry: Entry) => void,
+    { replacing, source }: { replacing: (entry: Entry) => void; source?: string | undefined },
   ): boolean => {
     const path = notePath(entry)
     const before = stampAt(fileSystem, path)
@@ -127,7 +131,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
       if (!isUnchanged(fileSystem, path, before)) throw changedUnderneath(entry)
     }
     try {
-      changing([path], () => replaceFile(fileSystem, path, content, { verify, exclusively: hold }))
+      changing([path], () => replaceFile(fileSystem, path, content, { verify, exclusively: hold, source }))
     } catch (error) {
       if (isMemoryError(error, MemoryErrorCode.CONFLICT)) return false
       throw error
@@ -137,11 +141,11 @@ export function createEntryWriter(options: EntryWriterOptions) {
   }
 
   /** Plans on a workspace and applies the plan; plans again when somebody edited a file in the meantime. */
-  const change = <T>(plan: (workspace: Workspace) => T): T =>
+  const change = <T>(plan: (workspace: Workspace) => T, source?: string): T =>
     exclusively(() => {
       assertPresent()
       for (let attempt = 1; ; attempt++) {
-        const changed = tryToChange(plan, attempt === attempts)
+        const changed = tryToChange(plan, { source, isLast: attempt === attempts })
         if (changed) return changed.result
       }
     })
@@ -149,10 +153,13 @@ export function createEntryWriter(options: EntryWriterOptions) {
   /**
    * @returns `undefined`, with nothing changed, when somebody edited a file in the meantime and the caller should retry
    */
-  const tryToChange = <T>(plan: (workspace: Workspace) => T, isLast: boolean): { result: T } | undefined => {
+  const tryToChange = <T>(
+    plan: (workspace: Workspace) => T,
+    { source, isLast }: { source?: string | undefined; isLast: boolean },
+  ): { result: T } | undefined => {
     const workspace = createWorkspace(fileSystem)
     const result = index.lookingOnce(() => plan(workspace))
-    const changes = workspace.changes()
+    const changes = workspace.changes().map((each) => ({ ...each, source }))
     for (const { path, content } of changes) if (content !== null) prepareFolder(dirname(path))
     const paths = changes.map(({ path }) => path)
     try {
@@ -170,16 +177,17 @@ export function createEntryWriter(options: EntryWriterOptions) {
   }
 
   return {
-    put(entry: Entry, putOptions: PutOptions): void {
+    /** @param source the file that the entry comes from: a new one is no more readable than that */
+    put(entry: Entry, putOptions: PutOptions, source?: string): void {
       const placement = placementOf(entry)
       sealing((replacing) => {
         if (placement.kind === 'note' && specialPlace(entry) === null)
-          return putNote(entry, putOptions, replacing)
+          return putNote(entry, putOptions, { replacing, source })
         const isNew = change((workspace) => {
           const isNew = planPut(workspace, entry, putOptions)
           replacing(entry)
           return isNew
-        })
+        }, source)
         if (isNew) accessLog.startAnew(entry)
       })
     },

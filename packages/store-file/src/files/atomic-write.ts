@@ -29,10 +29,10 @@ export function replaceFile(
   fileSystem: FileSystem,
   path: string,
   content: string | Uint8Array,
-  { verify = () => {}, exclusively = (move) => move() }: Placing = {},
+  { verify = () => {}, exclusively = (move) => move(), source }: Placing = {},
 ): void {
   writing(path, () => {
-    const temporary = writeTemporary(fileSystem, path, content)
+    const temporary = writeTemporary(fileSystem, path, content, source)
     orDiscard(fileSystem, temporary, () => {
       exclusively(() => {
         verify()
@@ -49,6 +49,8 @@ export interface Placing {
   verify?: () => void
   /** Runs the check and the move while no other process runs its own: waiting for the disk needs no lock. */
   exclusively?: (move: () => void) => void
+  /** Where the content of a new file comes from: the new file is no more readable than that. */
+  source?: string | undefined
 }
 
 /**
@@ -61,10 +63,10 @@ export function createFile(
   fileSystem: FileSystem,
   path: string,
   content: string | Uint8Array,
-  { exclusively = (move) => move() }: Pick<Placing, 'exclusively'> = {},
+  { exclusively = (move) => move(), source }: Pick<Placing, 'exclusively' | 'source'> = {},
 ): boolean {
   return writing(path, () => {
-    const temporary = writeTemporary(fileSystem, path, content)
+    const temporary = writeTemporary(fileSystem, path, content, source)
     try {
       exclusively(() => fileSystem.linkSync(temporary, path))
     } catch (error) {

@@ -100,8 +100,12 @@ export function applyChanges(
 }
 
 /** Replaces or removes a single file at once, without a journal. */
-function applyAtOnce(fileSystem: FileSystem, { path, content }: FileChange, verify: () => void): void {
-  if (content !== null) replaceFile(fileSystem, path, content, { verify })
+function applyAtOnce(
+  fileSystem: FileSystem,
+  { path, content, source }: FileChange,
+  verify: () => void,
+): void {
+  if (content !== null) replaceFile(fileSystem, path, content, { verify, source })
   else {
     verify()
     removeFile(fileSystem, path)
