@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import {
   createShell,
   expiredIn,
+  filesBelow,
   poolSession,
   serveTinyModel,
   temporaryFolder,
@@ -103,6 +104,18 @@ it('forgets a session only with its archive, not with a fact or for one that has
   await call('memory_remember', { text: 'Session s1 was about walruses.', key, replace: true })
   await call('memory_forget', { key, scope: 'episodic' })
   expect(await kept()).toEqual(['long-term'])
+})
+
+it('forgets with a session the summary that waits to be stored', async () => {
+  const shell = createShell()
+  await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession))
+  const event = { session_id: 's1', transcript_path: '/s1.jsonl', hook_event_name: 'PostCompact' }
+  const compacted = shell.withInput(JSON.stringify({ ...event, compact_summary: 'The walnut plan.' }))
+  await compacted.run('hook', 'post-compact')
+  const call = await connect(shell.root)
+  await call('memory_forget', { key: 'conversation:s1', scope: 'episodic' })
+  for (const file of filesBelow(join(shell.root, 'memory')))
+    expect(readFileSync(file, 'utf8')).not.toContain('walnut')
 })
 
 it('makes no memory in place of one that is away', async () => {

@@ -2,7 +2,7 @@ import { type Address, isConversationKey, type MemoryScope } from '@recall/core'
 import { archiveKeysIn, type FileStore } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { dropSummaries, type WaitingSummary, waitingSummaries } from '../hosts/waiting-summaries.ts'
+import { dropSummaries, summariesToForget, type WaitingSummary } from '../hosts/waiting-summaries.ts'
 import { everyNamespace } from '../memory/every-entry.ts'
 import { type FileBeside, filesBeside, withCleanName } from '../memory/files-beside.ts'
 import { addressesByKey, addressesByText, distinctAddresses } from '../memory/find-addresses.ts'
@@ -66,7 +66,7 @@ async function findAll(
     found.push(...saying.found)
     sealed += saying.sealed
   }
-  const waiting = waitingOf(store, keys, found, { containing, scope })
+  const waiting = summariesToForget(store, { keys, found, containing, scope })
   return {
     addresses: distinctAddresses([...found, ...waiting.map(({ address }) => address)]),
     waiting,
@@ -106,27 +106,6 @@ const filesOf = ({ layout, index }: FileStore, addresses: readonly Address[]): S
     const paths = rows.map(({ folder, name }) => [folders.get(folder), name].filter(Boolean).join('/'))
     return new Set([...paths, ...(rows.some(({ number }) => number !== null) ? [layout.archiveIndex] : [])])
   })
-
-/**
- * The summaries still to be stored that are named, contain the text, or belong to a session that is forgotten as a
- * whole.
- */
-function waitingOf(
-  store: FileStore,
-  keys: readonly string[],
-  found: readonly Address[],
-  { containing, scope }: Pick<ForgetOptions, 'containing' | 'scope'>,
-): WaitingSummary[] {
-  if (scope !== undefined && scope !== 'episodic') return []
-  const named = [...keys, ...found.flatMap((each) => (each.scope === 'episodic' ? each.key : []))]
-  const sessions = new Set(scope ? [] : named.map((key) => sessionOf({ key })))
-  return waitingSummaries(store).filter(
-    ({ address, sessionId, text }) =>
-      keys.includes(address.key) ||
-      sessions.has(sessionId) ||
-      (containing && [address.key, text].some((part) => part.includes(containing))),
-  )
-}
 
 /** What `--json` prints. */
 interface Receipt {

@@ -1,6 +1,5 @@
 import { connectHub, type HubClient } from '@recall/client'
 import {
-  type Address,
   createMemoryManager,
   type Embedder,
   isConversationKey,
@@ -10,6 +9,7 @@ import {
 import { serveMcp } from '@recall/mcp/stdio'
 import { type FileStore, keptModel, layouts } from '@recall/store-file'
 import { UsageError } from '../exit-codes.ts'
+import { dropSummaries, summariesToForget } from '../hosts/waiting-summaries.ts'
 import { findHubAccess } from '../hub-access.ts'
 import { afterFirstCalls } from '../memory/after-first-calls.ts'
 import { areOf, embedderOf } from '../memory/embedder.ts'
@@ -39,10 +39,13 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
       ...(hub ? { hub } : {}),
       notSearched: (scope) => store.notSearched({ scope, namespace: memory.namespace }),
       async forget(scope, key) {
-        const isSession = scope === 'episodic' && isConversationKey(key)
-        const found = await addressesByKey(store, memory.namespace, [key], isSession ? undefined : scope)
-        const isAsked = (each: Address): boolean => each.key !== key || each.scope === scope
-        await removeForGood(store, found.filter(isAsked), io.now)
+        // A session is forgotten as a whole.
+        const only = scope === 'episodic' && isConversationKey(key) ? undefined : scope
+        const stored = await addressesByKey(store, memory.namespace, [key], only)
+        const found = stored.filter((each) => each.key !== key || each.scope === scope)
+        const waiting = summariesToForget(store, { keys: [key], found, scope: only })
+        await removeForGood(store, [...found, ...waiting.map(({ address }) => address)], io.now)
+        dropSummaries(store, waiting)
       },
     })
     await tidying

@@ -1,5 +1,5 @@
-import type { Address } from '@recall/core'
-import { compactionKey } from '../memory/session-keys.ts'
+import type { Address, MemoryScope } from '@recall/core'
+import { compactionKey, sessionOf } from '../memory/session-keys.ts'
 import { withNotesLocked } from './lock-files.ts'
 import { type MemoryPlace, readNote, readNotes, saveNote } from './session-notes.ts'
 
@@ -10,8 +10,35 @@ export interface WaitingSummary {
   text: string
 }
 
+/**
+ * The summaries still to be stored that are named, contain the text, or belong to a session that is forgotten as a
+ * whole.
+ *
+ * @param found what is forgotten of what is stored
+ * @param scope the only scope in which to forget, if there is one
+ */
+export function summariesToForget(
+  place: MemoryPlace,
+  {
+    keys,
+    found,
+    containing,
+    scope,
+  }: { keys: readonly string[]; found: readonly Address[]; containing?: string; scope?: MemoryScope },
+): WaitingSummary[] {
+  if (scope !== undefined && scope !== 'episodic') return []
+  const named = [...keys, ...found.flatMap((each) => (each.scope === 'episodic' ? each.key : []))]
+  const sessions = new Set(scope ? [] : named.map((key) => sessionOf({ key })))
+  return waitingSummaries(place).filter(
+    ({ address, sessionId, text }) =>
+      keys.includes(address.key) ||
+      sessions.has(sessionId) ||
+      (containing && [address.key, text].some((part) => part.includes(containing))),
+  )
+}
+
 /** The summaries in the notes of sessions that are not stored yet. */
-export const waitingSummaries = (place: MemoryPlace): WaitingSummary[] =>
+const waitingSummaries = (place: MemoryPlace): WaitingSummary[] =>
   readNotes(place).flatMap(({ sessionId, summaries = [] }) =>
     summaries.map(({ id, text }) => ({ address: addressOf(sessionId, id), sessionId, text })),
   )
