@@ -76,6 +76,26 @@ describe('the lines that a search shows', () => {
     expect(await found('march lagoon zebra')).toContain(poolSession[0]?.text)
   })
 
+  it('shows of what is found by its date alone only what is of the day or month that is named', async () => {
+    const shell = createShell()
+    for (const day of ['2026-01-10', '2026-02-10', '2026-03-05'])
+      await shell.run('archive', writeSession(temporaryFolder(), `on-${day}`, poolSession, day))
+    const found = async (query: string) => {
+      const { results } = await shell.json<{ results: Result[] }>('search', query)
+      return [...new Set(results.map(({ key }) => key))]
+    }
+    for (const query of ['zebra 2 days ago', 'zebra 2026-01-11', 'what does this year say of zebras'])
+      expect(await found(query), query).toEqual([])
+    expect((await shell.run('search', '2 days ago')).code).toBe(1)
+    expect(await found('yesterday')).toEqual(['conversation:on-2026-03-05'])
+    for (const query of ['zebra 2026-02-10', 'zebra of 2026-02', 'February'])
+      expect(await found(query), query).toEqual(['conversation:on-2026-02-10'])
+    expect(await found('2026')).toHaveLength(3)
+    // What holds the words comes before what is of the date.
+    const { out } = await shell.run('search', 'leak test 2026-02-10', '--limit', '1')
+    expect(out).toContain('leak test')
+  })
+
   it('gives a line to the last section that begins before it', async () => {
     const shell = await shellWithSession()
     const sections = '## One\nA zebra.\n## Two\nA zebra with stripes.\nAnother zebra.\n'

@@ -14,9 +14,17 @@ import type { FileStore, LocatedHit, LocateQuery } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
+import { foundByDate } from '../search/found-by-date.ts'
 import { mostResults } from '../search/most-results.ts'
 import { renderResults } from '../search/render-results.ts'
-import { type Hits, type Result, rankedResults, resultsInFileOrder, rounded } from '../search/results.ts'
+import {
+  type Hits,
+  type Result,
+  type ResultOptions,
+  rankedResults,
+  resultsInFileOrder,
+  rounded,
+} from '../search/results.ts'
 import { titlesIn } from '../search/titles.ts'
 import { count, short } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
@@ -58,7 +66,8 @@ export async function search(io: Io, query: string, options: SearchCommandOption
   return withStore(io, { ...options, ...(embedder ? { embedder } : {}) }, async (store) => {
     const answer = await find(store, query, embedder, options, io.now())
     const redaction = createRedaction(io)
-    const { results, more } = resultsOf(store, query, answer, options, redaction)
+    const isOfDate = foundByDate(query, io.now())
+    const { results, more } = resultsOf(store, query, answer, { ...options, isOfDate }, redaction)
     const tookMs = Number((process.hrtime.bigint() - started) / 100_000n) / 10
     const print = options.json ? printJson : printText
     print(io, query, answer, { results, more, tookMs }, options)
@@ -130,7 +139,7 @@ function resultsOf(
   store: FileStore,
   query: string,
   answer: Answer,
-  options: SearchCommandOptions,
+  options: SearchCommandOptions & Pick<ResultOptions, 'isOfDate'>,
   { redact, excerpt, partOf }: Redaction,
 ): Omit<Shown, 'tookMs'> {
   const isTitled = options.ranked || options.json

@@ -31,6 +31,8 @@ export interface ResultOptions extends Pick<Redaction, 'excerpt' | 'partOf'> {
   json?: boolean
   /** The lines of a file, relative to the root; none when it is gone. */
   linesOf: (path: string) => readonly string[]
+  /** Whether a hit of which no line holds any of the words may be shown: see `foundByDate`. */
+  isOfDate: (hit: LocatedHit) => boolean
   /** Returns an empty text where no title is shown: finding one reads files. */
   titleOf: (hit: LocatedHit) => string
 }
@@ -128,7 +130,8 @@ function beside(text: string, { madeOf, type, line, path }: LocatedHit, options:
 
 /**
  * The matching lines of the files with the best hits, in the order of the files; `more` if some were cut off. Files
- * whose hits hold at most half of the words that another's hold are left out.
+ * whose hits hold at most half of the words that another's hold are left out, as are those that hold none, unless they
+ * are of a date that is asked for.
  */
 export function resultsInFileOrder(
   store: Pick<FileStore, 'layout'>,
@@ -136,9 +139,9 @@ export function resultsInFileOrder(
   terms: ReadonlySet<string>,
   options: ResultOptions,
 ): { results: Result[]; more: boolean } {
-  const files = [...new Set(best.map(({ path }) => path))].map((path) => {
+  const files = [...new Set(best.map(({ path }) => path))].flatMap((path) => {
     const hits = best.filter((hit) => hit.path === path).sort((a, b) => a.line - b.line)
-    return matchesInFile(store, path, hits, terms, options)
+    return matchesInFile(store, path, hits, terms, options) ?? []
   })
   const most = Math.max(...files.map(({ held }) => held))
   const holdsEnough = (held: number): boolean => held === 0 || 2 * held > most
@@ -152,7 +155,9 @@ export function resultsInFileOrder(
     options.json ? shown.map((line) => line.toResult(line.at)) : together(shown, options)
   ).sort(byPlace)
   const isKnown = files.some(({ path, isComplete }) => isComplete && path === next?.path)
-  const goesOn = next !== undefined && !isKnown && holdsEnough(mostIn([next], terms))
+  const heldByNext = next && mostIn([next], terms)
+  const goesOn =
+    next !== undefined && !isKnown && (heldByNext ? holdsEnough(heldByNext) : options.isOfDate(next))
   return { results, more: lines.length > shown.length || goesOn }
 }
 
@@ -179,7 +184,7 @@ function together(lines: readonly MatchingLine[], { context }: ResultOptions): R
 
 interface FileMatches {
   path: string
-  /** The most words that one of its lines holds; all of them for hits that were found in another way. */
+  /** The most words that one of its lines holds; 0 for hits that were found in another way. */
   words: number
   /** The most words that one of its hits holds; 0 for hits that were found in another way. */
   held: number
@@ -194,7 +199,7 @@ function matchesInFile(
   hits: readonly LocatedHit[],
   terms: ReadonlySet<string>,
   options: ResultOptions,
-): FileMatches {
+): FileMatches | undefined {
   const lines = options.linesOf(path)
   // Curated files and the window have none: the part between their first two rules is text.
   const mayHaveFrontMatter = dirname(path) !== layout.memory && path !== layout.window
@@ -204,11 +209,11 @@ function matchesInFile(
   })
   // A hit may be found by something that no line of its text says, such as its date.
   if (matching.length === 0) {
-    const places = hits.map((owner) => {
+    const places = hits.filter(options.isOfDate).map((owner) => {
       const place = bestLineOf(owner, terms)
       return { owner, at: place.at, toResult: () => toResult(place, options) }
     })
-    return { path, words: terms.size, held: 0, isComplete: false, lines: places }
+    return places.length > 0 ? { path, words: 0, held: 0, isComplete: false, lines: places } : undefined
   }
   const found = matching.map((at): MatchingLine => {
     // Several memories may share a file: a line belongs to the last one that begins at or before it.

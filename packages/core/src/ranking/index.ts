@@ -26,7 +26,7 @@ export { excerptOf } from './excerpt.ts'
 export { foldLetters } from './fold-letters.ts'
 export { wordsInIdentifiers } from './identifier-words.ts'
 export { splitByRarity } from './max-score.ts'
-export { namedDates } from './named-dates.ts'
+export { datesNamedIn, namedDates } from './named-dates.ts'
 export { bestPassage } from './passages.ts'
 export {
   noiseRank,

@@ -9,16 +9,18 @@ const day = 24 * 60 * 60 * 1000
  * those of UTC.
  *
  * @param now milliseconds
- * @returns words to add to the query; '' when the question names no such date
  */
-export function namedDates(question: string, now: number): string {
+export function datesNamedIn(question: string, now: number): string[] {
   const text = question.toLowerCase()
-  if (!hint.test(text)) return ''
+  if (!hint.test(text)) return []
   const found = readings.flatMap(([pattern, read]) =>
     [...text.matchAll(pattern)].flatMap((match) => read(match, new Date(now)) || []),
   )
-  return [...new Set(found)].join(' ')
+  return [...new Set(found)]
 }
+
+/** The same as words to add to a query; '' when the question names no such date. */
+export const namedDates = (question: string, now: number): string => datesNamedIn(question, now).join(' ')
 
 /** Every reading needs one of these. Most questions hold none, and compiling the readings takes over a millisecond. */
 const hint = /\b(?:\d|(?:today|tonight|this|yesterday|last|ago|on)\b)/
