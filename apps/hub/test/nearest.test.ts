@@ -2,7 +2,7 @@ import { MemoryErrorCode } from '@recall/core'
 import { agents, createVectorIndexes, type Database, systemConfig } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { good, lowOfOthers, nearestMemories, own, visible } from '../src/pipelines/nearest.ts'
+import { good, lowOfOthers, nearestMemories, own } from '../src/pipelines/nearest.ts'
 import { type Engine, engines } from './support/open-hub.ts'
 
 const ids = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'] as const
@@ -46,8 +46,8 @@ describe.each(engines)('the nearest memories on %s', (engineName, open) => {
 
   it('are found among more than are compared one by one, also when those that were seen first are all far', async () => {
     const search = nearestMemories({
-      shelf: 'visible',
-      among: visible,
+      shelf: 'good',
+      among: good,
       candidates: 10,
       similarity: sql.placeholder('least'),
     })
@@ -89,7 +89,7 @@ describe.each(engines)('the nearest memories on %s', (engineName, open) => {
     ['of the same length', asked],
     ['of another length', [1, 2]],
   ])('are not told by the vector of another model, %s', async (_, vector) => {
-    const search = nearestMemories({ shelf: 'visible', among: visible, candidates: 10 })
+    const search = nearestMemories({ shelf: 'good', among: good, candidates: 10 })
     for (let i = 0; i < 2; i++) {
       const answer = search(database, vector, { model: 'two', agent: ada })
       await expect(answer).rejects.toMatchObject({ code: MemoryErrorCode.UNAVAILABLE })

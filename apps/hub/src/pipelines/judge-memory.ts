@@ -5,13 +5,40 @@ import type { Hub } from '../hub.ts'
 import { templateCopies } from '../trust/freed-copies.ts'
 import { isHidden, isOriginalForOthers, isTrusted, mayBeOriginal } from '../trust/originals.ts'
 import { qualities } from '../trust/quality.ts'
-import { type NearMemory, nearestMemories, visible } from './nearest.ts'
+import {
+  type Among,
+  allLowOfOthers,
+  goodOfAll,
+  lowOfOthers,
+  type NearMemory,
+  nearestMemories,
+  ownLow,
+} from './nearest.ts'
 import { sharedWords } from './shared-words.ts'
 
-/** Neighbours to check for duplicates and links. */
+/** Neighbours of each kind to check for duplicates and links. */
 const neighbours = 10
 
-const nearestVisible = nearestMemories({ shelf: 'visible', among: visible, candidates: neighbours + 1 })
+const noCopies = (among: Among): Among => ({
+  ...among,
+  where: sql`${among.where} and m.duplicate_of is null`,
+})
+
+/**
+ * The kinds are looked for separately: however many memories of one kind a flood puts nearest, it hides none of
+ * another. Nor do copies of low signal hide their original.
+ */
+const nearestOfEachKind = nearestMemories(
+  // One more of the author's: a memory that is already stored finds itself.
+  { shelf: 'good', among: [goodOfAll], candidates: neighbours + 1 },
+  { among: [noCopies(ownLow)], candidates: neighbours + 1 },
+  { among: [ownLow], candidates: neighbours + 1 },
+  { shelf: 'low', among: [noCopies(lowOfOthers)], candidates: neighbours },
+  { shelf: 'low or crowded', among: allLowOfOthers, candidates: neighbours },
+)
+
+/** Most links that an author is told of. */
+const mostShown = 10
 
 /** A memory counts as crowded from this many low-signal memories by other agents that say the same. */
 const othersInCrowd = 3
@@ -50,7 +77,7 @@ export async function judgeMemory(hub: Hub, agent: string, content: string, vect
   return { links, shown, values: { embedding: vector, quality, crowded, duplicateOf } }
 }
 
-/** The links of a memory, the most similar first, and the visible memories around it. */
+/** The links of a memory, the most similar first, and the memories around it that its author may see. */
 export async function linksOf(
   hub: Hub,
   agent: string,
@@ -59,8 +86,11 @@ export async function linksOf(
   self?: Stored,
 ): Promise<{ links: Link[]; around: NearMemory[] }> {
   const { config, database, search, embedder } = hub
-  const [seen] = await search(() => nearestVisible(database, vector, { agent, model: embedder.model }))
-  const around = (seen?.memories ?? []).filter(({ id }) => id !== self?.id).slice(0, neighbours)
+  const found = await search(() => nearestOfEachKind(database, vector, { agent, model: embedder.model }))
+  const nearest = found.flatMap((kind) =>
+    kind.memories.filter(({ id }) => id !== self?.id).slice(0, neighbours),
+  )
+  const around = [...new Map(nearest.map((memory) => [memory.id, memory])).values()]
   const links = around
     .filter(({ similarity }) => similarity >= config.thresholds.related)
     .map((memory) => ({ ...memory, similarity: similarityOf(hub, content, memory) }))
@@ -73,10 +103,19 @@ export async function linksOf(
 }
 
 /**
- * The links that an author may know of. A memory that repeats a hidden one is linked like any other, but hidden as
- * well.
+ * The links that an author is told of: those to good memories and its own come before all others, however near these
+ * are. A memory that repeats a hidden one is linked like any other, but hidden as well.
  */
-async function shownTo(
+async function shownTo(hub: Hub, agent: string, links: readonly Link[]): Promise<Link[]> {
+  const isFoundAsGood = ({ memory }: Link): boolean =>
+    memory.quality === memoryQuality.good || memory.agentId === agent
+  const known = await withoutHidden(hub, agent, links)
+  const first = [...known.filter(isFoundAsGood), ...known.filter((link) => !isFoundAsGood(link))]
+  const shown = new Set(first.slice(0, mostShown))
+  return known.filter((link) => shown.has(link))
+}
+
+async function withoutHidden(
   { database, call }: Hub,
   agent: string,
   links: readonly Link[],

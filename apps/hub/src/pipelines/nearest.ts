@@ -41,7 +41,7 @@ const mostCompared = 5000
 const fewestCandidates = 40
 
 /** Names a set of memories that a condition selects for every caller. */
-export type Shelf = 'good' | 'low' | 'visible'
+export type Shelf = 'good' | 'low' | 'low or crowded'
 
 /** Memories that a condition selects. */
 export interface Among {
@@ -226,24 +226,23 @@ const whole = (number: number): SQL => sql.raw(String(Math.trunc(number)))
 /** Selects the agent's own memories. */
 export const own: SQL = sql`m.agent_id = ${sql.placeholder('agent')}::uuid`
 
-/** Selects an agent's own memories that others do not find among the good ones. */
-const ownLow: SQL = sql`m.quality < ${qualities.good} and ${own}`
+/** The good memories of all agents. */
+export const goodOfAll: Among = { where: sql`m.quality = ${qualities.good}`, index: 'good_memories' }
+
+/** An agent's own memories that others do not find among the good ones. */
+export const ownLow: Among = { where: sql`m.quality < ${qualities.good} and ${own}` }
 
 /** The memories that an agent finds as good: good ones, and all of its own. */
-export const good: readonly Among[] = [
-  { where: sql`m.quality = ${qualities.good}`, index: 'good_memories' },
-  { where: ownLow },
-]
+export const good: readonly Among[] = [goodOfAll, ownLow]
 
-/** The low-signal memories of others. */
+/** The low-signal memories of others that no crowd repeats. */
 export const lowOfOthers: Among = {
   where: sql`m.quality = ${qualities.lowSignal} and not m.crowded and not ${own}`,
   index: 'low_memories',
 }
 
-/** The memories that an agent may see: all outside quarantine, and all of its own. */
-export const visible: readonly Among[] = [
-  ...good,
+/** All low-signal memories of others. */
+export const allLowOfOthers: readonly Among[] = [
   lowOfOthers,
   { where: sql`m.quality = ${qualities.lowSignal} and m.crowded and not ${own}`, index: 'crowded_memories' },
 ]
