@@ -292,7 +292,7 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (engine, o
     },
   )
 
-  it('stay originals of what their author says like them, when they become repetitions of it', async () => {
+  it('make what their author says like them a copy of it too, when they become repetitions of it', async () => {
     const turned = await openHub(database(), noLimits, { clock, embedder: degrees })
     const [author, other] = [await turned.agent('author', 1), await turned.agent('other', 1)]
     const saveAt = async (agent: TestAgent, angle: number) =>
@@ -304,8 +304,51 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (engine, o
     await other.delete(original)
     expect([await stateOf(again), await stateOf(last)]).toEqual([
       [-1, hidden],
-      [-1, again],
+      [-1, hidden],
     ])
+  })
+
+  it.each([
+    ['at once', false],
+    ['embedded later', true],
+  ])('stay hidden where their author leads away from it step by step, %s', async (_, embedAsync) => {
+    const hub = await openHub(database(), { ...noLimits, embedAsync }, { clock, embedder: degrees })
+    const author = await hub.agent('author', 1)
+    const saveAt = async (angle: number): Promise<string> => {
+      const body = { content: degrees.text(angle), tags }
+      const answer = await hub.request('POST', '/api/v1/memory', { key: author.key, body })
+      await hub.embedWaiting()
+      return ((await answer.json()) as { id: string }).id
+    }
+    const hidden = await saveAt(0)
+    await decide(`quarantine/${hidden}`)
+    const steps: string[] = []
+    const save = async (angle: number): Promise<void> => {
+      const id = await saveAt(angle)
+      expect(await stateOf(id)).toEqual([-1, hidden])
+      const read = await hub.request('GET', `/api/v1/memory/${id}`, { key: cast.ada.key })
+      expect(read.status).toBe(404)
+      steps.push(id)
+    }
+    // The cosine of 12 degrees is 0.98, that of 24 is 0.91.
+    for (const angle of [12, 24, 36]) await save(angle)
+    // Its author deletes it: a tombstone remains.
+    await author.delete(hidden)
+    for (const angle of [48, 60]) await save(angle)
+    for (const id of steps.splice(1)) expect(await author.delete(id)).toBe('deleted')
+    await decide(`restore/${hidden}`)
+    expect(await stateOf(steps[0] as string)).toEqual([0, null])
+  })
+
+  it.each([
+    ['when its author deletes what is between', (id: string) => cast.thief.delete(id)],
+    ['by the next maintenance', () => cast.hub.maintain()],
+  ])('of what its author repeats of it become copies of it %s', async (_, mend) => {
+    const [hidden, again, last] = [await save(cast.thief), await save(cast.thief), await save(cast.thief)]
+    await decide(`quarantine/${hidden}`)
+    await database().update(memories).set({ duplicateOf: again }).where(eq(memories.id, last))
+    await mend(again)
+    expect(await stateOf(last)).toEqual([-1, hidden])
   })
 
   it('may be deleted with it when their author is in quarantine', async () => {

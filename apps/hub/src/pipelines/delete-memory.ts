@@ -4,7 +4,7 @@ import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { callReferring, changeMemories, rowsAtOnce } from '../trust/change-memories.ts'
 import { type Decision, noteDecision } from '../trust/decisions.ts'
-import { copiesOf, otherOriginal, repeating, repeatsOnly } from '../trust/freed-copies.ts'
+import { copiesOf, otherOriginal, repeating, repeatsOnly, shortenRepetitions } from '../trust/freed-copies.ts'
 import { findMemory, type Reader } from './get-memory.ts'
 import { wordsDigest } from './words-digest.ts'
 
@@ -27,10 +27,10 @@ export async function deleteMemory(
   }
   const gone = sql`${memory.id}::uuid`
   const copies = copiesOf(gone)
+  const copied = await call(() => database.$count(memories, copies))
   // A flood may have left more copies than one statement can change: they lose their mark before the deletion.
-  if ((await call(() => database.$count(memories, copies))) > rowsAtOnce)
-    await changeMemories(hub, sql`duplicate_of = ${otherOriginal(hub, gone)}`, copies)
-  return callReferring(hub, () =>
+  if (copied > rowsAtOnce) await changeMemories(hub, sql`duplicate_of = ${otherOriginal(hub, gone)}`, copies)
+  const status = await callReferring(hub, () =>
     database.transaction(async (transaction) => {
       if (!decision) return removeMemory(hub, transaction, memory)
       // Like every decision, it locks the agent before the memory.
@@ -41,6 +41,8 @@ export async function deleteMemory(
       return status
     }),
   )
+  if (copied > 0) await shortenRepetitions(hub)
+  return status
 }
 
 /** Whether an agent is in quarantine. That covers its memories: none of them counts against it separately. */
@@ -54,7 +56,7 @@ async function removeMemory(
 ): Promise<'deleted' | 'tombstone'> {
   // Locks the memory, so that neither a citation nor a quarantine comes between the check and the deletion.
   const [locked] = await transaction
-    .select({ quality: memories.quality })
+    .select({ quality: memories.quality, duplicateOf: memories.duplicateOf })
     .from(memories)
     .where(eq(memories.id, id))
     .for('update')
@@ -85,9 +87,9 @@ async function removeMemory(
       .where(and(eq(memories.id, id), isNull(memories.deletedAt)))
     return 'tombstone'
   }
-  // Repetitions by its author stayed copies of it.
-  if (wasHidden)
-    await transaction.update(memories).set({ duplicateOf: null }).where(eq(memories.duplicateOf, id))
+  // Repetitions by its author stayed copies of it. If it only repeats one in quarantine, they do that as well.
+  const left = wasHidden ? null : (locked?.duplicateOf ?? null)
+  await transaction.update(memories).set({ duplicateOf: left }).where(eq(memories.duplicateOf, id))
   await transaction.delete(memories).where(eq(memories.id, id))
   return 'deleted'
 }

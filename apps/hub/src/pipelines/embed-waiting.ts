@@ -146,8 +146,9 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
         where o.agent_id = ${agentId}::uuid and o.words_digest = ${wordsDigest(agentId, content)} and o.quality <= ${qualities.quarantined}
         order by o.created_at, o.id limit 1
       ), (
-        select o.id from memories o where o.id = ${values.duplicateOf}::uuid and o.deleted_at is null
-          and (o.quality > ${qualities.quarantined} or o.agent_id = ${agentId}::uuid)
+        select o.id from memories o where o.id = ${values.duplicateOf}::uuid
+          and (o.quality > ${qualities.quarantined} and o.deleted_at is null
+            or o.quality <= ${qualities.quarantined} and o.agent_id = ${agentId}::uuid)
       ))`
       const [kept] = await transaction
         .update(memories)
@@ -174,7 +175,7 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
       if (!kept) return false
       await keepLinks(transaction, id, left)
       // A tombstone has no vector, so it is not among these.
-      if (kept.duplicateOf) {
+      if (kept.duplicateOf && kept.duplicateOf !== values.duplicateOf) {
         const toTombstone = {
           memoryId: id,
           relatedId: kept.duplicateOf,

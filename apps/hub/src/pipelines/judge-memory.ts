@@ -135,9 +135,10 @@ async function withoutHidden(
 }
 
 /**
- * The original of a memory that repeats several: the first one that counts itself, or one that its author said before
- * and that is hidden. A copy is never an original: a memory that only repeats the copy may be unlike every memory that
- * counts.
+ * The original of a memory that repeats several: the first one that counts itself, or one in quarantine that its author
+ * said before, also if it only repeats another repetition of that: otherwise the author could lead away from it step by
+ * step. Apart from that, a copy is never an original: a memory that only repeats the copy may be unlike every memory
+ * that counts.
  */
 async function originalAmong(
   { database, call }: Hub,
@@ -146,13 +147,14 @@ async function originalAmong(
 ): Promise<string | null> {
   if (repeated.length === 0) return null
   const isOwn = eq(memories.agentId, agent)
+  const inQuarantine = sql`quality <= ${qualities.quarantined}`
   const canBeOriginal = and(
     isNull(memories.duplicateOf),
     or(isOwn, isOriginalForOthers('memories', isTrusted(sql`${agent}::uuid`))),
   )
   const [original] = await call(() =>
     database
-      .select({ id: memories.id })
+      .select({ id: sql<string>`case when ${inQuarantine} then id else coalesce(duplicate_of, id) end` })
       .from(memories)
       .where(and(inArray(memories.id, [...repeated]), or(canBeOriginal, and(isOwn, isHidden('memories')))))
       .orderBy(isNotNull(memories.duplicateOf), memories.createdAt, memories.id)

@@ -164,8 +164,7 @@ const insertMemory = prepared<{
     where ${sameClaim} and fingerprint = ${placeholder('fingerprint')} and status is null
     for update
   ), linked as (
-    select m.id, link ->> 'relation' as relation, (link ->> 'similarity')::real as similarity,
-      m.quality > ${qualities.quarantined} or m.agent_id = ${placeholder('agent')}::uuid as is_shown
+    select m.id, link ->> 'relation' as relation, (link ->> 'similarity')::real as similarity
     from jsonb_array_elements(${placeholder('links')}::text::jsonb) as link
       join memories m on m.id = (link ->> 'id')::uuid and m.deleted_at is null
     for key share of m
@@ -173,16 +172,20 @@ const insertMemory = prepared<{
     select id from memories
     where agent_id = ${placeholder('agent')}::uuid and words_digest = ${placeholder('words')} and quality <= ${qualities.quarantined}
     order by created_at, id limit 1 for key share
+  ), repeated as (
+    select m.id, m.quality > ${qualities.quarantined} or m.agent_id = ${placeholder('agent')}::uuid as is_shown
+    from memories m
+    where m.id = ${placeholder('duplicateOf')}::uuid
+      and (m.deleted_at is null or m.quality <= ${qualities.quarantined} and m.agent_id = ${placeholder('agent')}::uuid)
+    for key share of m
   ), original as (
-    select coalesce(
-      (select id from own_hidden), (select id from linked where id = ${placeholder('duplicateOf')}::uuid and is_shown)
-    ) as id
+    select coalesce((select id from own_hidden), (select id from repeated where is_shown)) as id
   ), author as materialized (
     select a.id, a.trust_level from agents a
     where a.id = ${placeholder('agent')}::uuid and a.disabled_at is null for share
   ), lost as (
     select where ${placeholder('duplicateOf')}::uuid is not null and not exists (select from own_hidden)
-      and not exists (select from linked where id = ${placeholder('duplicateOf')}::uuid)
+      and not exists (select from repeated)
   ), kept as (
     insert into memories (id, short_id, agent_id, content, tags, source_url, created_at, embedding, embedding_model,
       quality, crowded, duplicate_of)

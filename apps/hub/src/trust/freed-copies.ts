@@ -65,7 +65,24 @@ export async function freeCopies(hub: Hub, gone: SQL): Promise<number> {
   const alone = sql`${marked} and ${repeatsOnly(hub, named)}`
   const freed = await changeMemories(hub, sql`quality = ${qualities.good}`, alone, given)
   await changeMemories(hub, sql`duplicate_of = ${otherOriginal(hub, named)}`, marked, given)
+  await shortenRepetitions(hub)
   return freed
+}
+
+/**
+ * Makes copies of what their author repeats of a memory in quarantine copies of that memory: only then are they hidden
+ * as well. Such chains arise where several lose their original together.
+ */
+export async function shortenRepetitions(hub: Hub): Promise<void> {
+  const original = sql`select again.duplicate_of from memories again where again.id = memories.duplicate_of`
+  const copies = sql`
+    select copy.id from memories hidden
+      join memories again on again.duplicate_of = hidden.id and again.agent_id = hidden.agent_id
+      join memories copy on copy.duplicate_of = again.id and copy.agent_id = hidden.agent_id
+    where hidden.quality <= ${qualities.quarantined} and again.quality > ${qualities.quarantined}
+      and copy.quality > ${qualities.quarantined}`
+  // Each run shortens a chain by one.
+  while ((await changeMemories(hub, sql`duplicate_of = (${original})`, sql`id = any(array(${copies}))`)) > 0);
 }
 
 /**
