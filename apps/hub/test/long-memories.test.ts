@@ -74,6 +74,15 @@ describe.each(engines)('memories longer than the model reads, on %s,', (_, open)
     ])
   })
 
+  it('are copies where only what nobody sees stands in their words', async () => {
+    const hub = await openHub(database(), noLimits, { embedder: blind })
+    const [ada, bob] = [await hub.agent('ada', 1), await hub.agent('bob', 1)]
+    const content = report('redis', 'kafka')
+    const { id } = await ada.save({ content, tags })
+    const again = await bob.save({ content: content.replace(/(\w)(\w+ \w+ \w+)/g, '$1\u200b$2'), tags })
+    expect(again.similar).toMatchObject([{ id, relation: 'duplicate_candidate', similarity: 1 }])
+  })
+
   it('are as near as their words to what their vectors do not tell them from, also to short ones', async () => {
     const hub = await openHub(database(), noLimits, { embedder: blind })
     const [ada, bob] = [await hub.agent('ada', 1), await hub.agent('bob', 1)]

@@ -1,3 +1,5 @@
+import { plainWords } from './plain-words.ts'
+
 /** The share of runs of three words that two texts have in common: 1 when they are the same word for word. */
 export function sharedWords(a: string, b: string): number {
   const [ofA, ofB] = [runsOf(a), runsOf(b)]
@@ -7,6 +9,6 @@ export function sharedWords(a: string, b: string): number {
 }
 
 function runsOf(text: string): Set<string> {
-  const words = text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  const words = plainWords(text)
   return new Set(words.map((_, i) => words.slice(i, i + 3).join(' ')))
 }

@@ -9,6 +9,7 @@ it.each([
   ['punctuated', 'Raise the pool to "20" \u2014 then restart!'],
   ['capitalized', 'RAISE the Pool to 20, then restart.'],
   ['broken by what nobody sees', 'Ra\u200bise the po\u00adol to 20, then restart.'],
+  ['accented', 'Ra\u0301ise the po\u0308ol to 20\u0301, then restärt.'],
   ['spelled in letters that look much the same', 'Ｒａｉｓｅ the pool to ２０, then re\u017ftart.'],
 ])('is that of the same words, however they are %s', (_, same) => {
   expect(wordsDigest('ada', same)).toBe(digest)

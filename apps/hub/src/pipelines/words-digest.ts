@@ -2,17 +2,12 @@ import { createHash } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { changeMemories } from '../trust/change-memories.ts'
-import { invisible } from '../visible-text.ts'
+import { plainWords } from './plain-words.ts'
 
-/**
- * A digest of what an author wrote, the same for any spacing, punctuation and capitals. It reveals neither the words
- * nor whether two authors wrote the same.
- */
+/** A digest of an author's `plainWords`. It reveals neither the words nor whether two authors wrote the same. */
 export function wordsDigest(authorId: string, content: string): string {
-  const plain = content.replace(invisible, '').normalize('NFKD').toLowerCase()
-  const words = plain.match(/[\p{L}\p{N}]+/gu) ?? []
   return createHash('sha256')
-    .update(JSON.stringify([authorId, ...words]))
+    .update(JSON.stringify([authorId, ...plainWords(content)]))
     .digest('hex')
 }
 
