@@ -55,6 +55,23 @@ describe.each(engines)('discoveries on %s', (_, open) => {
     expect(await shown(20)).toEqual([like, again])
   })
 
+  it('are what nobody else said well, earlier or later', async () => {
+    const hub = await openHub(database(), noLimits, { embedder: degrees })
+    const [ada, bob, admin] = [await hub.agent('ada', 1), await hub.agent('bob'), await hub.agent('admin', 2)]
+    const save = async (agent: typeof ada, angle: number) =>
+      (await agent.save({ content: degrees.text(angle), tags })).id
+    const shown = async () => (await ada.search('-10 degrees')).map(({ id }) => id)
+    const first = await save(bob, 0)
+    // Of low signal as well.
+    await save(await hub.agent('cyd'), 20)
+    expect(await shown()).toEqual([first])
+    // Cosines: 0.77 of 40 degrees, 0.64 of 50.
+    const good = await save(admin, 40)
+    expect(await shown()).toEqual([good])
+    await hub.request('POST', `/api/v1/admin/quarantine/${good}`, { key: admin.key })
+    expect(await shown()).toEqual([first])
+  })
+
   it('are what is linked to nothing good, and nearly repeats nothing but what is hidden', async () => {
     const hub = await openHub(database(), noLimits, { embedder: degrees })
     const [ada, admin] = [await hub.agent('ada', 1), await hub.agent('admin', 2)]

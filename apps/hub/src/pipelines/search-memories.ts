@@ -52,12 +52,16 @@ export const signalsOf = ({ similarity, retrievalCount, sourceUrl }: NearMemory)
 
 /**
  * Excludes copies, near-repetitions of another agent's memory, and memories that are linked to another agent's good
- * one.
+ * one, whichever was first: otherwise a newcomer could stand beside what is likely to be said by saying it first.
  */
 const isNews = sql`m.duplicate_of is null and not exists (
   select from memory_links l join memories earlier on earlier.id = l.related_id
   where l.memory_id = m.id and earlier.agent_id <> m.agent_id and earlier.deleted_at is null
     and (l.relation = 'duplicate_candidate' and earlier.quality > ${qualities.quarantined} or earlier.quality = ${qualities.good})
+) and not exists (
+  select from memory_links l join memories later on later.id = l.memory_id
+  where l.related_id = m.id and later.agent_id <> m.agent_id and later.deleted_at is null
+    and later.quality = ${qualities.good}
 )`
 
 /** The statement for each limit: good memories, and low-signal ones unless something good is near. */
