@@ -53,7 +53,7 @@ describe.each(engines)('the quality of memories on %s', (_, open) => {
       0,
       async () => {
         const id = await write()
-        await link(id, await write())
+        await link(id, await write({}, reader))
         return id
       },
     ],
@@ -62,7 +62,27 @@ describe.each(engines)('the quality of memories on %s', (_, open) => {
       0,
       async () => {
         const id = await write()
+        await link(await write({}, reader), id)
+        return id
+      },
+    ],
+    [
+      'like some of its author alone',
+      -1,
+      async () => {
+        const id = await write()
+        await link(id, await write())
         await link(await write(), id)
+        return id
+      },
+    ],
+    [
+      'like some of newcomers alone',
+      -1,
+      async () => {
+        const id = await write()
+        await link(id, await write({}, newcomer))
+        await link(await write({}, newcomer), id)
         return id
       },
     ],

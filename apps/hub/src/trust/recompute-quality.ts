@@ -1,5 +1,5 @@
 import { rowsOf } from '@recall/store-postgres'
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { changeMemories, rowsAtOnce } from './change-memories.ts'
 import { counts } from './counted.ts'
@@ -8,7 +8,7 @@ import { markTwins } from './marked-copies.ts'
 import { isOfUse } from './promotion.ts'
 import { qualities } from './quality.ts'
 
-/** Days after which a memory counts as low signal if nobody retrieved or cited it and nothing links to it. */
+/** Days after which a memory counts as low signal if nobody else retrieved it, cited it or said something like it. */
 const unusedDays = 90
 
 /**
@@ -23,8 +23,12 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
     sql`quality = ${qualities.lowSignal}`,
     sql`quality = ${qualities.good} and retrieval_count = 0 and created_at < ${before}::timestamptz and deleted_at is null
       -- Apart, for a join with each: with an "or" each memory is looked up in the links.
-      and not exists (select from memory_links l where l.memory_id = memories.id)
-      and not exists (select from memory_links l where l.related_id = memories.id)
+      and not exists (
+        select from memory_links l ${linkedByOther('l.related_id')} where l.memory_id = memories.id and ${isOfOther}
+      )
+      and not exists (
+        select from memory_links l ${linkedByOther('l.memory_id')} where l.related_id = memories.id and ${isOfOther}
+      )
       and not exists (
         select from citations c join agents a on a.id = c.agent_id
         where c.memory_id = memories.id and ${counts('a')}
@@ -40,6 +44,13 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
   const freed = await freeCopies(hub, withdrawn)
   return { lowered, raised: raised + freed }
 }
+
+/** Joins a memory that is linked, and its author. */
+const linkedByOther = (linked: string): SQL =>
+  sql`join memories other on other.id = ${sql.raw(linked)} join agents a on a.id = other.agent_id`
+
+/** Like a citation, a link counts by what a trusted agent other than the author wrote. */
+const isOfOther = sql`other.agent_id <> memories.agent_id and ${counts('a')}`
 
 /**
  * Retrievals by agents in quarantine, or set to tier 0 by hand, no longer count. Of those whose question is forgotten,
