@@ -78,6 +78,8 @@ it.each([
 it.each([
   'We need to follow up with the security team next week about the pool.',
   'We need to follow up on the pool.',
+  'Remaining: we still need to write tests.',
+  'I still need to rotate the keys.',
   'I need to reach out to the vendor.',
   'We need to agree on it with the data platform team.',
   'We need to rotate the keys before the release.',

@@ -18,7 +18,7 @@ const actionItem = /\b(?:todo:|action item:|need to|needs to|follow[- ]up)/i
 const aboutNeeds = /\bwhat (?:[\w']+ )?needs? to\b/i
 /** The assistant announces its own next step, which is not an action item … */
 const ownNextStep =
-  /^(?:now,? |then,? |next,? |first,? )?let me\b|^(?:now|also|still|then|next|so),? need to\b|\b(?:I|I['’]ll|we)(?: (?:also|first|still|will|now))* need to\b/i
+  /^(?:now,? |then,? |next,? |first,? )?let me\b|^(?:now|also|then|next|so),? need to\b|^still need to:$|\b(?:I|I['’]ll|we)(?: (?:also|first|will|now))* need to\b/i
 /** … unless other people or a later time are involved: then it remains to be done when the session ends. */
 const withOthers =
   /\b(?:todo|action item):|\bwe(?: [\w']+){0,3} follow[- ]up\b|\bfollow[- ]up with\b|\breach out to\b|\b(?:with|to|from) the (?:[\w-]+ ){0,2}team\b/i
