@@ -35,7 +35,10 @@ export function markedBlock(
       const whole = restore(changed)
       const length = unit === 'bytes' ? Buffer.byteLength(whole) : whole.length
       if (length <= limit) return whole
-      throw new CannotEdit(`it would have ${length} ${unit}, and the host reads ${limit} of them`)
+      const tooMany = length - limit
+      throw new CannotEdit(
+        `it would have ${length} ${unit}, and the host reads ${limit} of them: take ${tooMany} out of it first`,
+      )
     },
     remove(text) {
       const { body, restore } = shapeOf(text)
