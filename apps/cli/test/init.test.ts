@@ -32,7 +32,8 @@ describe('init', () => {
 
   it('creates the user layout when asked', async () => {
     const shell = createShell()
-    await shell.run('init', '--layout', 'user')
+    const { out } = await shell.run('init', '--layout', 'user')
+    expect(out).toContain('A search finds it all.')
     expect(readdirSync(shell.root).sort()).toEqual(['ARCHIVE.md', 'EPHEMERAL.md', 'memories', 'memory'])
   })
 })

@@ -198,6 +198,7 @@ function summary(
     `Memory at ${root} (${layout} layout)`,
     ...created.map((path) => `  ${toldStatus('created', isDry)} ${path}`),
     ...kept.map((path) => `  ${toldStatus('kept', isDry)} ${path}`),
+    ...(isDry ? [] : howItWorks),
     ...hosts.flatMap((host) => describeHost(host, isDry)),
     '',
     ...(isDry ? ['Nothing was changed: this was a dry run.'] : hosts.length > 0 ? wired(hosts) : unwired),
@@ -208,6 +209,11 @@ function summary(
   return `${lines.join('\n')}\n`
 }
 
+const howItWorks = [
+  '',
+  'A session becomes an archive, and a summary in EPHEMERAL.md that the next one is',
+  'given. What should always be in view stands in MEMORY.md. A search finds it all.',
+]
 const unwired = [
   'Next:  recall archive <transcript>   archive a session',
   '       recall search <words>         find anything in it',
