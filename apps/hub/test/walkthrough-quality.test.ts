@@ -127,7 +127,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
   })
 
   it.each([
-    { tier: 0, write: '"minute";q=1;w=60, "day";q=2;w=86400', search: 30, read: 60 },
+    { tier: 0, write: '"minute";q=1;w=60, "day";q=2;w=86400', search: 60, read: 300 },
     { tier: 1, write: '"minute";q=5;w=60, "day";q=50;w=86400', search: 120, read: 300 },
     { tier: 2, write: '"minute";q=10;w=60, "day";q=200;w=86400', search: 120, read: 300 },
   ] as const)('4.4 tier $tier has limits of its own', async ({ tier, write, search, read }) => {

@@ -99,8 +99,8 @@ const tierSchema = (limits: Record<'write' | 'search' | 'get', z.infer<typeof wi
 const tiersSchema = z.strictObject({
   unverified: tierSchema({
     write: [perMinute(1), perDay(2)],
-    search: [perMinute(30)],
-    get: [perMinute(60)],
+    search: [perMinute(60)],
+    get: [perMinute(300)],
   }),
   trusted: tierSchema({
     write: [perMinute(5), perDay(50)],
