@@ -21,6 +21,13 @@ describe('MemoryError', () => {
     })
   })
 
+  it('takes place and cause in the order of the specification as well', () => {
+    const cause = new Error('disk full')
+    const error = new MemoryError('could not write', MemoryErrorCode.WRITE_FAILED, 'long-term', 'goal', cause)
+    expect(error).toMatchObject({ scope: 'long-term', key: 'goal', cause })
+    expect(Object.keys(new MemoryError('x', MemoryErrorCode.TIMEOUT, 'working'))).not.toContain('key')
+  })
+
   it('has nothing that was not given, so that a log shows no more', () => {
     const error = new MemoryError('x', MemoryErrorCode.TIMEOUT, { key: 'goal' })
     expect(Object.keys(error).sort()).toEqual(['code', 'key', 'name'])

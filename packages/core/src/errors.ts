@@ -58,7 +58,17 @@ export class MemoryError extends Error {
   declare readonly retryAfterMs?: number
   readonly [brand] = true
 
-  constructor(message: string, code: MemoryErrorCode, context: MemoryErrorContext = {}) {
+  constructor(message: string, code: MemoryErrorCode, context?: MemoryErrorContext)
+  /** The same in the order of the specification. */
+  constructor(message: string, code: MemoryErrorCode, scope?: MemoryScope, key?: string, cause?: unknown)
+  constructor(
+    message: string,
+    code: MemoryErrorCode,
+    given: MemoryErrorContext | MemoryScope = {},
+    ...rest: [key?: string, cause?: unknown]
+  ) {
+    const context: MemoryErrorContext =
+      typeof given === 'string' ? { scope: given, key: rest[0], cause: rest[1] } : given
     super(message, context.cause === undefined ? undefined : { cause: context.cause })
     this.name = 'MemoryError'
     this.code = code
