@@ -14,7 +14,6 @@ import {
   valueSchemasSchema,
   withMethod,
 } from '../front/inputs.ts'
-import { isJsonObject } from '../json.ts'
 import { withoutKnownSecrets } from '../redaction/redact.ts'
 import { lessonKeyOf, statisticKeyOf } from './learned-keys.ts'
 
@@ -84,9 +83,7 @@ export const loopOptionsSchema = z.strictObject({
 export const situationSchema = z.strictObject({
   tags: z.optional(tagsSchema),
   description: z.optional(z.string()),
-  preconditions: z.optional(
-    z.custom<Record<string, unknown>>(isJsonObject, 'must be an object of conditions'),
-  ),
+  preconditions: z.optional(z.unknown()),
 })
 
 const weight = z.number().check(z.gte(0))

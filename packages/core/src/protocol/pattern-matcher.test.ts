@@ -157,12 +157,23 @@ describe('createPatternMatcher', () => {
     ['http', 'situation'],
     [undefined, 'situation'],
     [{ tags: 'x' }, 'situation.tags'],
-    [{ preconditions: ['s'] }, 'situation.preconditions: must be an object of conditions'],
   ])('refuses the situation %j', async (situation, told) => {
     const { memory } = openMemory()
     await expect(createPatternMatcher(memory).findMatchingPatterns(situation as never)).rejects.toMatchObject(
       { code: 'MEMORY_INVALID_INPUT', message: expect.stringContaining(told) },
     )
+  })
+
+  it.each([
+    ['a value', 'logged-in', ['logged-in', 'online']],
+    ['a list of values', ['logged-in', 'offline'], ['logged-in', 'online']],
+    ['a list of objects', [{ status: 429 }], [{ status: 429 }]],
+  ])('takes for preconditions what $elemMatch takes: %s', async (_, preconditions, held) => {
+    const { memory } = openMemory()
+    await memory.write('long-term', 'met', { preconditions: held })
+    await memory.write('long-term', 'unmet', { preconditions: ['logged-out'] })
+    const found = await createPatternMatcher(memory).findMatchingPatterns({ preconditions })
+    expect(found.map(({ key }) => key)).toEqual(['met'])
   })
 
   it('searches by vectors where it is given an embedder, and says how it searched', async () => {

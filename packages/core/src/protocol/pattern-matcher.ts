@@ -17,8 +17,11 @@ export interface Situation {
   tags?: readonly string[] | undefined
   /** In words. */
   description?: string | undefined
-  /** Conditions that one element of a pattern's `preconditions` meets, in the language of filters. */
-  preconditions?: Record<string, unknown> | undefined
+  /**
+   * What one element of a pattern's `preconditions` meets: any operand of `$elemMatch` in the language of filters, such
+   * as conditions, a value, or a list of values.
+   */
+  preconditions?: unknown
 }
 
 export interface PatternMatch<T = unknown> {
@@ -80,7 +83,7 @@ export function createPatternMatcher(
     return { name: 'tags', found: pages.flat(), scoreOf: ({ metadata }) => share(tags, metadata.tags) }
   }
 
-  const byPreconditions = async (conditions: Record<string, unknown>): Promise<Part> => {
+  const byPreconditions = async (conditions: unknown): Promise<Part> => {
     const filters = { preconditions: { $elemMatch: conditions } }
     const filter = parseFilter(filters)
     // Among patterns that match nothing else, the newest are the best.
@@ -106,10 +109,10 @@ export function createPatternMatcher(
         preconditions,
       } = parseInput(situationSchema, situation, 'situation')
       // A description alone does not need to score what other parts find.
-      const most = tags.length > 0 || preconditions ? mostLookedAt : limit
+      const most = tags.length > 0 || preconditions !== undefined ? mostLookedAt : limit
       const parts = await Promise.all([
         ...(tags.length > 0 ? [byTags(tags)] : []),
-        ...(preconditions ? [byPreconditions(preconditions)] : []),
+        ...(preconditions === undefined ? [] : [byPreconditions(preconditions)]),
         // Last, so that a pattern that several parts find keeps the description's `mode`.
         ...(description.trim() !== '' ? [byDescription(description, most)] : []),
       ])
