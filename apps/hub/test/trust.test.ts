@@ -72,6 +72,20 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(await qualities()).toEqual([-1, 0])
   })
 
+  it('the last administrator stays one', async () => {
+    const root = await hub.agent('root', 2)
+    const decide = async (key: string, id: string, decision: string, given = {}) => {
+      const body = { reason: 'a change of hands', ...given }
+      return (await hub.request('POST', `/api/v1/admin/agents/${id}/${decision}`, { key, body })).status
+    }
+    expect(await decide(root.key, root.id, 'quarantine')).toBe(409)
+    expect(await decide(root.key, root.id, 'trust', { trust_level: 1 })).toBe(409)
+    expect(await decide(root.key, root.id, 'trust', { trust_level: 2 })).toBe(200)
+    const next = await hub.agent('next', 2)
+    expect(await decide(root.key, root.id, 'trust', { trust_level: 1 })).toBe(200)
+    expect(await decide(next.key, next.id, 'quarantine')).toBe(409)
+  })
+
   it('administrators need not wait for maintenance to promote who qualifies', async () => {
     const admin = await hub.agent('root', 2)
     const author = await foundBy(await hub.agent('reader', 1))

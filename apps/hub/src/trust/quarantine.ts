@@ -4,6 +4,7 @@ import { and, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
+import { keepAnAdministrator } from './administrators.ts'
 import { callReferring, changeMemories } from './change-memories.ts'
 import { type Decision, noteDecision } from './decisions.ts'
 import { freeCopies } from './freed-copies.ts'
@@ -125,6 +126,7 @@ export async function quarantineAgent(hub: Hub, id: string, decision: Decision):
   const { database, call, clock, auth } = hub
   await call(() =>
     database.transaction(async (transaction) => {
+      await keepAnAdministrator(transaction, id)
       await noteDecision(transaction, id, 'agent put in quarantine', decision, clock())
       await transaction
         .update(agents)

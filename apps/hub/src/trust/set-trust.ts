@@ -1,6 +1,7 @@
 import { agents, trustLevels } from '@recall/store-postgres'
 import { eq, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
+import { keepAnAdministrator } from './administrators.ts'
 import { changeMemories } from './change-memories.ts'
 import { type Decision, noteDecision } from './decisions.ts'
 import { isOfUse } from './promotion.ts'
@@ -9,11 +10,14 @@ import { qualities } from './quality.ts'
 /**
  * Sets the trust of an agent by an administrator's decision. Retrievals do not undo it. Memories of a trusted agent
  * that others retrieved count as normal, as after a promotion.
+ *
+ * @throws MemoryError NOT_FOUND; CONFLICT when the last administrator would be none
  */
 export async function setTrust(hub: Hub, id: string, trustLevel: number, decision: Decision): Promise<void> {
   const { database, call, clock, auth } = hub
   await call(() =>
     database.transaction(async (transaction) => {
+      if (trustLevel < trustLevels.core) await keepAnAdministrator(transaction, id)
       await noteDecision(transaction, id, `trust set to ${trustLevel}`, decision, clock())
       // An agent that an administrator trusts counts as settled at once.
       const set = { trustLevel, promotedAt: null, heldBack: trustLevel === trustLevels.unverified }
