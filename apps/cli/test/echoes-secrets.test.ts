@@ -55,4 +55,24 @@ describe('secrets in echoes', () => {
       expect(err).toContain('secrets are not shown: take them out of the files (1 e-mail-address)')
     }
   })
+
+  it('neither writes nor shows what evidence may not hold in a title or a learning', async () => {
+    const shell = await project()
+    const secret = 'Call it with bearer abc.def-123 and API key: QWERTYUIOPASDFGHJKLZ'
+    const safe = 'Call it with bearer [redacted:token] and API key: [redacted:api-key]'
+    const argv = ['reviewer', secret, '--evidence', evidence, '--learning', secret, '--json']
+    const added = await shell.run('echoes', 'add', ...argv)
+    expect(JSON.parse(added.out)).toMatchObject({ title: safe, stripped: ['api-key', 'token'] })
+    expect(memoryOf(shell)).toContain(`${evidence}\n`)
+    expect(memoryOf(shell).split(safe)).toHaveLength(3)
+    const path = join(shell.root, '.recall/echoes/reviewer/MEMORY.md')
+    // With another title it is another entry.
+    writeFileSync(path, memoryOf(shell).replaceAll(safe, secret))
+    for (const shown of [['show'], ['show', 'reviewer/traced-002'], ['surface', '--for', 'a call']])
+      for (const options of [[], ['--json']]) {
+        const { out } = await shell.run('echoes', ...shown, ...options)
+        expect(out).toContain(safe)
+        expect(out).not.toMatch(/abc\.def|QWERTY/)
+      }
+  })
 })

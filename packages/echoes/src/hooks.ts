@@ -1,4 +1,5 @@
 import { type EchoEntry, plain } from './documents/entry.ts'
+import { redactSensitive } from './documents/sensitive.ts'
 import type { Echoes } from './echoes.ts'
 import type { Consolidation } from './lifecycle/consolidate.ts'
 import { type Surfaced, type SurfaceOptions, surface } from './surface.ts'
@@ -122,7 +123,7 @@ async function write(
   const stripped: Consolidation['stripped'] = []
   for (const entry of entries) {
     const { stripped: kinds } = await echoes.appendFinding(role, agent, entry)
-    if (kinds.length > 0) stripped.push({ title: entry.title, kinds })
+    if (kinds.length > 0) stripped.push({ title: redactSensitive(entry.title).text, kinds })
   }
   const consolidated = await echoes.consolidate(role)
   return { ...consolidated, stripped: [...stripped, ...consolidated.stripped] }

@@ -9,7 +9,7 @@ export {
 export { type EchoEntry, printEntry } from './documents/entry.ts'
 export { type EchoLayer, echoLayers, type LayerRule, layerRules } from './documents/layers.ts'
 export type { Renamed } from './documents/rename-metadata.ts'
-export { withoutSecrets, withSafeEvidence } from './documents/sensitive.ts'
+export { redactSensitive, withoutSecrets, withSafeEvidence } from './documents/sensitive.ts'
 export {
   emptySidecar,
   identify,

@@ -1,6 +1,6 @@
 import { isMemoryError, type JsonObject, type MemoryManager, redactJson } from '@recall/core'
 import { equalJson } from '@recall/core/json'
-import { withSafeEvidence } from './documents/sensitive.ts'
+import { redactSensitive, withSafeEvidence } from './documents/sensitive.ts'
 import type { KnownEcho } from './documents/sidecar.ts'
 import type { Echoes } from './echoes.ts'
 
@@ -85,14 +85,14 @@ const roleIn = (key: string, prefix: string): string => key.slice(prefix.length)
 function memoryOf(role: string, { id, entry: written }: KnownEcho): JsonObject {
   const { entry } = withSafeEvidence(written)
   return redactJson({
-    title: entry.title,
-    learning: entry.learning,
+    title: redactSensitive(entry.title).text,
+    learning: redactSensitive(entry.learning).text,
     evidence: entry.evidence,
     role,
     id,
     layer: entry.layer,
-    kind: entry.kind,
-    source: entry.source,
+    kind: redactSensitive(entry.kind).text,
+    source: redactSensitive(entry.source).text,
     confidence: entry.confidence,
     verified: entry.verified,
   }).value as JsonObject

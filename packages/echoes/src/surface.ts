@@ -1,6 +1,6 @@
-import { fenceRecalled, isMemoryError, redactText } from '@recall/core'
+import { fenceRecalled, isMemoryError } from '@recall/core'
 import { wordScores } from '@recall/core/ranking'
-import { withSafeEvidence } from './documents/sensitive.ts'
+import { redactSensitive, withSafeEvidence } from './documents/sensitive.ts'
 import type { KnownEcho } from './documents/sidecar.ts'
 import type { Echoes } from './echoes.ts'
 import { teamRole } from './files/role-folder.ts'
@@ -45,7 +45,7 @@ export async function surface(echoes: Echoes, options: SurfaceOptions): Promise<
     }
   }
   // A person may have typed a secret into the file, and the text goes to the provider of the agent's model.
-  const { text } = redactText(best.map(lineOf).join('\n'))
+  const { text } = redactSensitive(best.map(lineOf).join('\n'))
   return {
     echoes: surfaced,
     solutions: best.flatMap((each) => ('remembrance' in each ? each : [])),

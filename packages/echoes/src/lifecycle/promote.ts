@@ -3,6 +3,7 @@ import { redactJson, redactText } from '@recall/core'
 import { foldLetters, queryTerms } from '@recall/core/ranking'
 import { sha256 } from '../documents/digest.ts'
 import { plain } from '../documents/entry.ts'
+import { redactSensitive } from '../documents/sensitive.ts'
 import type { KnownEcho } from '../documents/sidecar.ts'
 import { createFile } from '../files/files.ts'
 import {
@@ -62,14 +63,15 @@ function planned(
   verifiedBy: Remembrance['verified_by'],
 ): Promotion {
   const { entry, sessions } = echo
+  const safe = (text: string): string => redactSensitive(text).text
   const remembrance = redactJson({
-    title: entry.title,
+    title: safe(entry.title),
     category: details.category,
-    tags: details.tags,
+    tags: details.tags.map(safe),
     date: entry.date,
-    symptom: details.symptom,
-    root_cause: details.root_cause,
-    solution_summary: details.solution_summary,
+    symptom: safe(details.symptom),
+    root_cause: safe(details.root_cause),
+    solution_summary: safe(details.solution_summary),
     confidence: entry.confidence >= highConfidence ? 'high' : 'medium',
     verified_by: verifiedBy,
     requires_human_approval: false,
@@ -140,13 +142,12 @@ const echoRef = (role: string, { id, block }: KnownEcho): string => {
 }
 
 function bodyOf({ title, symptom, root_cause, solution_summary }: Remembrance, { entry }: KnownEcho): string {
-  const { learning } = redactJson({ learning: entry.learning }).value as { learning: string }
   return [
     `# ${title}`,
     `## Symptom\n\n${symptom}`,
     `## Root cause\n\n${root_cause}`,
     `## Solution\n\n${solution_summary}`,
-    `## Learned\n\n${learning}`,
+    `## Learned\n\n${redactSensitive(entry.learning).text}`,
   ].join('\n\n')
 }
 

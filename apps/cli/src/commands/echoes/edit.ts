@@ -1,4 +1,4 @@
-import type { EchoEntry, EditPlan } from '@recall/echoes'
+import { type EchoEntry, type EditPlan, redactSensitive } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { count } from '../../terminal/format.ts'
 import {
@@ -43,7 +43,8 @@ export async function add(project: Project, args: string[], options: EchoesOptio
   if (id.id !== undefined) await tellOfSame(project, role, id.id)
   if (stripped.length > 0) project.io.err(`recall: taken out before it was written: ${stripped.join(', ')}\n`)
   const waits = texts.agent !== undefined
-  print(project.io, options.json, { role, ...id, title, waits, stripped }, () =>
+  const shown = redactSensitive(title).text
+  print(project.io, options.json, { role, ...id, title: shown, waits, stripped }, () =>
     waits ? `Waits in ${role}/${texts.agent}-findings.md.\n` : `Added as ${role}/${id.id}.\n`,
   )
   return undefined

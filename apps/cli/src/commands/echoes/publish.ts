@@ -1,6 +1,5 @@
 import { connectHub, type NewMemory } from '@recall/client'
-import { redactText } from '@recall/core'
-import { type KnownEcho, withSafeEvidence } from '@recall/echoes'
+import { type KnownEcho, redactSensitive, withSafeEvidence } from '@recall/echoes'
 import { addCounts } from '../../add-counts.ts'
 import { describeSaved } from '../../describe-saved.ts'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
@@ -56,7 +55,7 @@ function sharedOf(
 ): { memory: NewMemory; redacted: Record<string, number> } {
   const { entry, stripped } = withSafeEvidence(echo.entry)
   const { kind, title, learning, evidence } = entry
-  const { text, counts } = redactText(
+  const { text, counts } = redactSensitive(
     `${kind === '' ? '' : `${kind}: `}${title}\n\n${learning}\n\nEvidence: ${evidence}`,
   )
   const given = splitTags(redactedWords(texts.tags ?? ''))
@@ -73,4 +72,5 @@ function sharedOf(
 }
 
 /** Redacts a text before it is split into tags: a secret would not be recognised in parts. */
-const redactedWords = (text: string): string => redactText(text).text.replace(/\[redacted:[^\]]*\]/g, ' ')
+const redactedWords = (text: string): string =>
+  redactSensitive(text).text.replace(/\[redacted:[^\]]*\]/g, ' ')

@@ -1,5 +1,14 @@
 import { isMemoryError } from '@recall/core'
-import { type KnownEcho, scoreEcho, surface, withoutSecrets, withSafeEvidence } from '@recall/echoes'
+import {
+  type EchoEntry,
+  type KnownEcho,
+  redactSensitive,
+  scoreEcho,
+  surface,
+  withoutSecrets,
+  withSafeEvidence,
+} from '@recall/echoes'
+import { addCounts } from '../../add-counts.ts'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { printable } from '../../terminal/printable.ts'
 import {
@@ -21,7 +30,13 @@ export async function show(project: Project, args: string[], { json }: EchoesOpt
   const named = args.length > 0 ? args : echoes.roles()
   const read = await Promise.all(named.map((role) => shownRole(project, role)))
   const roles = read.filter((role) => role !== undefined)
-  print(io, json, { folder: project.folder, roles }, () => {
+  const removed: Record<string, number> = {}
+  for (const entry of roles.flatMap(({ entries }) => entries)) {
+    const { text, counts } = redactSensitive(entry.title)
+    entry.title = text
+    addCounts(removed, counts)
+  }
+  const text = () => {
     if (named.length === 0)
       return `No echoes in ${project.folder} yet: 'recall echoes add' writes the first.\n`
     const lines = roles.flatMap(({ role, entries, problems, archived }) => [
@@ -31,7 +46,8 @@ export async function show(project: Project, args: string[], { json }: EchoesOpt
       ...archived.map(({ id, shortened }) => `  ${id.padEnd(14)} ${shortened ? 'shortened' : 'archived'}`),
     ])
     return `${lines.join('\n')}\n`
-  })
+  }
+  print(io, json, { folder: project.folder, roles }, text, removed)
   if (roles.length < named.length) return exitCodes.failed
   const hasAny = roles.some(({ entries, archived }) => entries.length + archived.length > 0)
   return hasAny ? exitCodes.fine : exitCodes.no
@@ -53,7 +69,6 @@ async function showOne({ io, echoes }: Project, reference: string, json: boolean
   const { role, id } = parseReference(reference)
   const echo = await findEcho(echoes, role, id)
   const score = scoreEcho(echo, io.now())
-  const { entry } = withSafeEvidence(echo.entry)
   const { block, stripped } = withoutSecrets(echo.block)
   const text = () => {
     const { importance, relevance, recency } = score
@@ -61,9 +76,12 @@ async function showOne({ io, echoes }: Project, reference: string, json: boolean
     return `${block.text.trimEnd()}\n\nscore ${score.score.toFixed(2)} (${parts})\n`
   }
   const removed = Object.fromEntries(stripped.map((kind) => [kind, 1]))
-  print(io, json, { role, id, entry, score, sessions: echo.sessions }, text, removed)
+  print(io, json, { role, id, entry: safeEntry(echo), score, sessions: echo.sessions }, text, removed)
   return exitCodes.fine
 }
+
+const safeEntry = (echo: KnownEcho): EchoEntry =>
+  withoutSecrets(echo.block).block.entry ?? withSafeEvidence(echo.entry).entry
 
 const summaryOf = (echo: KnownEcho, now: number) => ({
   id: echo.id,
@@ -96,7 +114,7 @@ export async function surfaceFor(project: Project, roles: string[], options: Ech
   const entries = found.echoes.map(({ role, echo }) => ({
     role,
     id: echo.id,
-    entry: withSafeEvidence(echo.entry).entry,
+    entry: safeEntry(echo),
   }))
   const solutions = found.solutions.map(({ path, remembrance }) => ({ path, ...remembrance }))
   print(io, options.json, { task, echoes: entries, solutions, text: found.text }, () =>
