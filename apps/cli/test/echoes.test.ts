@@ -361,6 +361,15 @@ describe('what only a person does', () => {
       err: expect.stringContaining('performance/broken.md'),
     })
     expect((await shell.run(...find, 'zebra')).out).toBe('No document fits.\n')
+    rmSync(join(folder, 'performance/broken.md'))
+    const path = join(folder, 'performance/stack.md')
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/sha256:\w+/, 'sha256:a1b2c3...'))
+    const problem = 'performance/stack.md: echo_ref: must name an echo and its hash'
+    expect(await shell.run(...find)).toEqual({ code: 0, out: shown, err: `recall: ${problem}\n` })
+    expect(await shell.json(...find)).toMatchObject({
+      documents: [{ echo_ref: expect.stringMatching(/#etched-001@sha256:a1b2c3\.\.\.$/) }],
+      problems: [problem],
+    })
   })
 
   it('says which documents it could not compare with', async () => {

@@ -254,6 +254,37 @@ it('says what is wrong with front matter', async () => {
   expect(() => parseRemembrance('---\n- x\n---\n', 'a.md')).toThrow(/^a\.md: front matter: /)
 })
 
+it('finds a document whose reference to an echo has another form, and says so; writes none', async () => {
+  const folder = await newFolder()
+  const { remembrance } = await promoteEcho({ folder: await newFolder() }, 'reviewer', echoOf(), details)
+  const printed = printRemembrance(remembrance, 'x')
+  await mkdir(join(folder, 'performance'))
+  const other = 'echoes/reviewer/MEMORY.md#etched-004@sha256:a1b2c3...'
+  const write = (name: string, reference: string) =>
+    writeFile(join(folder, 'performance', name), printed.replace(/echo_ref: .*/, `echo_ref: ${reference}`))
+  await write('a.md', `"${other}"`)
+  await write('b.md', '[1]')
+  const { documents, problems } = findRemembrance(folder)
+  expect(problems).toEqual([])
+  const { echo_ref: _, ...rest } = remembrance
+  expect(documents.map((document) => document.remembrance)).toEqual([{ ...rest, echo_ref: other }, rest])
+  expect(documents.map(({ problem }) => problem)).toEqual([
+    'performance/a.md: echo_ref: must name an echo and its hash',
+    expect.stringMatching(/^performance\/b\.md: echo_ref: /),
+  ])
+  expect(() => printRemembrance({ ...rest, echo_ref: other }, 'x')).toThrow('echo_ref: must name an echo')
+  await writeFile(join(folder, 'performance/a.md'), `---\necho_ref: ${other}\n---\n`)
+  const security = printed.replace(/echo_ref: .*/, 'echo_ref: 1').replace('"performance"', '"security"')
+  await writeFile(join(folder, 'performance/b.md'), security)
+  expect(findRemembrance(folder)).toEqual({
+    documents: [],
+    problems: [
+      expect.stringContaining('performance/a.md: title: '),
+      'performance/b.md: verified_by: must be human for the category security',
+    ],
+  })
+})
+
 it.each([
   ['broken', 'title: [', expect.any(String)],
   ['of too many levels', `tags: ${'['.repeat(200)}${']'.repeat(200)}`, 'it is nested too deep'],

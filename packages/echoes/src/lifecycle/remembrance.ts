@@ -53,10 +53,12 @@ export interface RemembranceDocument {
   path: string
   remembrance: Remembrance
   body: string
+  /** Why its `echo_ref` names no echo. The document says what it says all the same. */
+  problem?: string
 }
 
 /**
- * Reads a document.
+ * Reads a document. An `echo_ref` of another form, which a person or another tool may have written, is kept as it is.
  *
  * @throws MemoryError CORRUPTION naming what is wrong with its front matter
  */
@@ -72,8 +74,14 @@ export function parseRemembrance(content: string, path: string): RemembranceDocu
     throw corrupt('the front matter is not YAML', cause)
   }
   const { data, error } = schema.safeParse(fields ?? {})
-  if (!data) throw corrupt(issuesOf(error).join('; '), error)
-  return { path, remembrance: data, body }
+  if (data) return { path, remembrance: data, body }
+  const [problem] = issuesOf(error).filter((issue) => issue.startsWith('echo_ref: '))
+  if (problem === undefined) throw corrupt(issuesOf(error).join('; '), error)
+  const { echo_ref, ...others } = fields as Record<string, unknown>
+  const { data: remembrance, error: otherError } = schema.safeParse(others)
+  if (!remembrance) throw corrupt(issuesOf(otherError).join('; '), otherError)
+  if (typeof echo_ref === 'string') remembrance.echo_ref = echo_ref
+  return { path, remembrance, body, problem: `${path}: ${problem}` }
 }
 
 /** @throws MemoryError INVALID_INPUT naming what is wrong */

@@ -12,6 +12,7 @@ import {
 import { sha256 } from '../../digest.ts'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { splitTags } from '../../split-tags.ts'
+import { printable } from '../../terminal/printable.ts'
 import {
   docsOf,
   type EchoesOptions,
@@ -34,9 +35,10 @@ export async function remembrance(project: Project, args: string[], options: Ech
     search,
     ...(category ? { category } : {}),
   })
-  for (const problem of problems) project.io.err(`recall: ${problem}\n`)
+  const named = [...problems, ...documents.flatMap(({ problem }) => problem ?? [])]
+  for (const problem of named) project.io.err(`recall: ${printable(problem)}\n`)
   const found = documents.map(({ path, remembrance: matter }) => ({ path, ...matter }))
-  print(project.io, options.json, { documents: found, problems }, () =>
+  print(project.io, options.json, { documents: found, problems: named }, () =>
     found.length === 0
       ? 'No document fits.\n'
       : found.map((each) => `${each.path}\n  ${each.symptom}\n  → ${each.solution_summary}\n`).join(''),
