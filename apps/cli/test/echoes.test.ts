@@ -350,8 +350,10 @@ describe('what only a person does', () => {
     const shell = await project('y')
     await shell.run(...etched)
     const folder = join(shell.root, 'notes')
-    await shell.run(...promote('performance', '--actionable', '--yes', '--docs', 'notes'))
-    const shown = 'performance/stack.md\n  Slow\n  → Join\n'
+    const tags = ['--tags', 'sql,lists']
+    await shell.run(...promote('performance', '--actionable', '--yes', '--docs', 'notes', ...tags))
+    const about = 'performance; tags sql, lists; confidence high; verified by agent; 2026-03-06'
+    const shown = `performance/stack.md\n  Stack\n  ${about}\n  Slow\n  → Join\n`
     const find = ['echoes', 'remembrance', '--docs', 'notes']
     expect(await shell.run(...find)).toEqual({ code: 0, out: shown, err: '' })
     writeFileSync(join(folder, 'performance/broken.md'), '---\ntitle: [\n---\n')

@@ -6,6 +6,7 @@ import {
   type PromotionDetails,
   planPromotion,
   promoteEcho,
+  type Remembrance,
   type RemembranceCategory,
   remembranceCategories,
 } from '@recall/echoes'
@@ -39,12 +40,17 @@ export async function remembrance(project: Project, args: string[], options: Ech
   for (const problem of named) project.io.err(`recall: ${printable(problem)}\n`)
   const found = documents.map(({ path, remembrance: matter }) => ({ path, ...matter }))
   print(project.io, options.json, { documents: found, problems: named }, () =>
-    found.length === 0
-      ? 'No document fits.\n'
-      : found.map((each) => `${each.path}\n  ${each.symptom}\n  → ${each.solution_summary}\n`).join(''),
+    found.length === 0 ? 'No document fits.\n' : found.map(linesOf).join(''),
   )
   if (problems.length > 0) return exitCodes.failed
   return found.length > 0 ? exitCodes.fine : exitCodes.no
+}
+
+function linesOf({ path, ...matter }: Remembrance & { path: string }): string {
+  const { title, category, tags, date, symptom, solution_summary: solution } = matter
+  const listed = tags.length > 0 ? `tags ${tags.join(', ')}; ` : ''
+  const about = `${category}; ${listed}confidence ${matter.confidence}; verified by ${matter.verified_by}; ${date}`
+  return `${path}\n  ${title}\n  ${about}\n  ${symptom}\n  → ${solution}\n`
 }
 
 /**
