@@ -120,7 +120,12 @@ it('knows a role by its longer notes alone, and says where only a person can sho
   })
   expect(await shell.json('echoes', 'prune')).toMatchObject({
     knowledge: [{ role: 'reviewer', lines: 301, lineLimit: 300, blocks: [] }],
+    plans: [{ role: 'reviewer', lines: 0, linesAfter: 0, steps: [] }],
   })
+  expect(examined.out).toContain('reviewer: there is no MEMORY.md\n')
+  expect((await shell.run('echoes', 'prune', '--yes')).out).toMatch(
+    /^reviewer: nothing to prune \(there is no MEMORY\.md\)\n/,
+  )
 })
 
 it('says before a migration that the memory of the team is for the lead alone', async () => {

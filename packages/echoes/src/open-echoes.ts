@@ -143,7 +143,13 @@ export function openEchoes(options: EchoesOptions): Echoes {
       return locked(() => consolidate(root, role, { dryRun, policy, clock }))
     },
 
-    planPrune: async (role) => locked(() => planPrune(loadRole(root, role), clock(), policy)),
+    planPrune: async (role) =>
+      locked(() => {
+        const loaded = loadRole(root, role)
+        const plan = planPrune(loaded, clock(), policy)
+        // A new memory would begin with a heading, which is not there yet.
+        return loaded.onDisk === null ? { ...plan, lines: 0, linesAfter: 0 } : plan
+      }),
 
     async applyPrune(plan) {
       checkPrune(plan)

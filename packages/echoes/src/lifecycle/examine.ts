@@ -74,7 +74,7 @@ function examineRole(root: string, role: string, limits: Limits): EchoCheck[] {
 }
 
 function examineMemory(
-  { role, text, echoes, problems }: LoadedRole,
+  { role, text, onDisk, echoes, problems }: LoadedRole,
   { lineLimit, lastDay }: Limits,
 ): EchoCheck[] {
   const wrong = wrongIn(role)
@@ -96,7 +96,7 @@ function examineMemory(
     )
   const isLong = lines > lineLimit
   return [
-    { role, ok: true, message: size },
+    { role, ok: true, message: onDisk === null ? 'there is no MEMORY.md' : size },
     ...unreadable,
     ...ahead,
     ...(isLong ? [wrong(`the memory is above its ${lineLimit} lines`, 'look at the plan of prune')] : []),

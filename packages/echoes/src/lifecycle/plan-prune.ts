@@ -28,6 +28,7 @@ export interface PrunePlan {
   role: string
   /** Day in the backup's name. */
   day: string
+  /** 0 for a role that has no `MEMORY.md`. */
   lines: number
   lineLimit: number
   /** Lines afterwards; if they still exceed the limit, a person has to decide. */

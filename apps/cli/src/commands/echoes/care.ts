@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
 import { type KnowledgePlan, type PrunePlan, teamRole } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
@@ -23,7 +25,8 @@ export async function prune(project: Project, roles: string[], options: EchoesOp
   print(io, options.json, { applied: options.yes, plans, knowledge, failed }, () => {
     const nothing =
       [...knowledge.map(({ blocks }) => blocks), ...plans.map(({ steps }) => steps)].flat().length === 0
-    const lines = [...plans.flatMap(pruneLines), ...knowledge.map(knowledgeLine)]
+    const pruned = plans.flatMap((plan) => (hasMemory(project, plan) ? pruneLines(plan) : noMemory(plan)))
+    const lines = [...pruned, ...knowledge.map(knowledgeLine)]
     const none = failed.length > 0 ? '' : 'No echoes yet.\n'
     return `${lines.join('\n')}${lines.length > 0 ? '\n' : none}${toApply(options.yes, nothing)}`
   })
@@ -73,6 +76,11 @@ function rolesFor(project: Project, named: string[], { lead }: EchoesOptions): s
   io.err(`recall: ${teamRole} is left out: only the lead writes to it (--lead)\n`)
   return all.filter((role) => role !== teamRole)
 }
+
+const hasMemory = ({ folder }: Project, { role }: PrunePlan): boolean =>
+  existsSync(join(folder, role, 'MEMORY.md'))
+
+const noMemory = ({ role }: PrunePlan): string => `${role}: nothing to prune (there is no MEMORY.md)`
 
 const pruneLines = ({ role, steps, lines, linesAfter, lineLimit }: PrunePlan): string[] => [
   steps.length === 0
