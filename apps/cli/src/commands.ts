@@ -401,6 +401,8 @@ export const commands: readonly Command[] = [
       'publish',
       'migrate',
       'surface',
+      'begin',
+      'end',
       'doctor',
     ],
     description: 'what a team of agents learned, by role and in three layers',

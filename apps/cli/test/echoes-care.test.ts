@@ -100,6 +100,51 @@ it('prunes a memory and its knowledge, and says by how much', async () => {
   expect(results.map(({ key }) => key)).toEqual(['echo:reviewer/inscribed-001'])
 })
 
+it('prunes nothing between begin and end of a workflow, in whichever process', async () => {
+  const shell = await project()
+  mkdirSync(join(shell.root, '.git'))
+  const standing = memoryOf(shell)
+  const old = standing.slice(standing.indexOf('###')).replaceAll('2026-03-06', '2025-01-06')
+  const many = Array.from({ length: 40 }, (_, n) => `\n${old.replace('Queries', `Pools ${n}`)}`).join('')
+  writeFileSync(join(shell.root, '.recall/echoes/reviewer/MEMORY.md'), `${standing}${many}`)
+  expect(await shell.run('echoes', 'begin', 'review-1')).toEqual({
+    code: 0,
+    out: "Nothing is pruned before 'recall echoes end review-1'.\n",
+    err: 'recall: .gitignore now excludes .recall/echoes/\n',
+  })
+  expect(await shell.json('echoes', 'begin', 'review-2')).toEqual({ workflow: 'review-2' })
+  expect(await shell.run('echoes', 'prune', '--yes')).toMatchObject({
+    code: 3,
+    err: expect.stringMatching(
+      /the workflow review-1 is active: .* end it with 'recall echoes end review-1'/,
+    ),
+  })
+  expect((await shell.run('echoes', 'doctor')).out).toContain('ok     the workflow review-1 is active')
+  expect(await shell.run('echoes', 'end', 'review-1')).toEqual({
+    code: 0,
+    out: 'review-1 has ended. Still active: review-2.\n',
+    err: '',
+  })
+  expect(await shell.json('echoes', 'end', 'review-2')).toEqual({
+    workflow: 'review-2',
+    ended: true,
+    active: [],
+  })
+  expect(await shell.run('echoes', 'end', 'review-2')).toMatchObject({
+    code: 1,
+    out: 'review-2 was not active.\n',
+  })
+  expect((await shell.run('echoes', 'prune', '--yes')).code).toBe(0)
+  for (const argv of [
+    ['begin'],
+    ['end'],
+    ['begin', 'a', 'b'],
+    ['begin', '../a'],
+    ['begin', 'a', '--dry-run'],
+  ])
+    expect(await shell.run('echoes', ...argv)).toMatchObject({ code: 2, out: '' })
+})
+
 it('knows a role by its longer notes alone, and says where only a person can shorten them', async () => {
   const shell = createShell()
   await shell.run('init')

@@ -101,8 +101,12 @@ export interface Echoes {
    * @throws MemoryError INVALID_INPUT when the workflow has no name, or the ids are not a list of texts
    */
   reference(role: string, workflow: string, ids: readonly string[]): Promise<void>
-  /** Marks a workflow as active, as long as its process lives. */
-  beginWorkflow(workflow: string, pid?: number): Promise<void>
+  /**
+   * Marks a workflow as active, as long as its process lives.
+   *
+   * @param pid of another process than this one; with `null` it is active until `endWorkflow`, whatever process ends
+   */
+  beginWorkflow(workflow: string, pid?: number | null): Promise<void>
   endWorkflow(workflow: string): Promise<void>
   activeWorkflows(): string[]
   /**

@@ -37,7 +37,7 @@ import {
   waitingAgents,
 } from './files/role-folder.ts'
 import { applyChanges, finishJournal, isChangedMeanwhile, isUnfinished } from './files/transaction.ts'
-import { activeWorkflows, damageOf, forgetWorkflow, noteWorkflow } from './files/workflows.ts'
+import { activeWorkflows, forgetWorkflow, isNoted, noteWorkflow, refusalOf } from './files/workflows.ts'
 import { checkedKnowledge, parseKnowledgePlan, planKnowledge } from './lifecycle/compress-knowledge.ts'
 import { consolidate } from './lifecycle/consolidate.ts'
 import { checkedEdit, editChanges, needsPerson, planMove, planRemoval } from './lifecycle/edit.ts'
@@ -157,12 +157,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
       await locked(() => {
         const [active] = activeWorkflows(root)
         if (active !== undefined) {
-          throw new MemoryError(
-            active.isDamaged
-              ? `${damageOf(active)}: remove it, unless that workflow still runs`
-              : `the workflow ${active.name} is active: prune once it has ended`,
-            MemoryErrorCode.CONFLICT,
-          )
+          throw new MemoryError(refusalOf(active), MemoryErrorCode.CONFLICT)
         }
         applyChanges(root, pruneChanges(root, loadRole(root, plan.role), plan))
       })
@@ -253,8 +248,12 @@ export function openEchoes(options: EchoesOptions): Echoes {
       })
     },
 
-    beginWorkflow: (workflow, pid = process.pid) => locked(() => noteWorkflow(root, workflow, pid)),
-    endWorkflow: (workflow) => locked(() => forgetWorkflow(root, workflow)),
+    beginWorkflow: (workflow, pid = process.pid) => locked(() => noteWorkflow(root, workflow, pid, clock())),
+    async endWorkflow(workflow) {
+      // Ending what never began must not create a folder for the lock.
+      if (isNoted(root, workflow)) await locked(() => forgetWorkflow(root, workflow))
+    },
+
     activeWorkflows: () => activeWorkflows(root).map(({ name }) => name),
 
     examine: ({ fix = false } = {}) =>
@@ -263,6 +262,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
           lineLimit: policy.lineLimit,
           lastDay: dayOf(clock() + dayMs),
           active: activeWorkflows(root),
+          now: clock(),
           fix,
         }),
       ),

@@ -288,7 +288,7 @@ describe('on files', () => {
     ])
   })
 
-  it.each(['', '{"pid":1}', Buffer.from([0xff, 0xfe])])(
+  it.each(['', '{"pid":1}', '{"began":1e16}', Buffer.from([0xff, 0xfe])])(
     'prunes nothing while the file of a workflow is damaged: %j',
     async (content) => {
       const { root, echoes } = await open()
@@ -311,10 +311,38 @@ describe('on files', () => {
     },
   )
 
+  it('prunes nothing until a workflow without a process is ended, and names one of more than a day', async () => {
+    const { root, echoes } = await open()
+    for (const entry of many('traced', 60, 3)) await echoes.add('reviewer', entry)
+    const plan = await echoes.planPrune('reviewer')
+    await echoes.beginWorkflow('review-1', null)
+    await echoes.beginWorkflow('review-2')
+    await echoes.endWorkflow('review-2')
+    expect(echoes.activeWorkflows()).toEqual(['review-1'])
+    const remedy =
+      "if it no longer runs, end it with 'recall echoes end review-1', in a program with 'endWorkflow'"
+    await expect(echoes.applyPrune(plan)).rejects.toThrow(
+      `the workflow review-1 is active: prune once it has ended; it began on 2026-06-30: ${remedy}`,
+    )
+    const message = 'the workflow review-1 is active: nothing is pruned before it ends'
+    const examined = async (hours: number) =>
+      (await openEchoes({ root, clock: () => now + hours * 3_600_000 }).examine()).at(-1)
+    expect(await examined(24)).toEqual({ role: null, ok: true, message })
+    expect(await examined(25)).toEqual({
+      role: null,
+      ok: false,
+      message: `${message}; it began on 2026-06-30`,
+      remedy,
+    })
+    await echoes.endWorkflow('review-1')
+    await echoes.applyPrune(plan)
+  })
+
   it('ends a workflow that never began', async () => {
-    const { echoes } = await open()
+    const { root, echoes } = await open()
     await echoes.endWorkflow('review-1')
     expect(echoes.activeWorkflows()).toEqual([])
+    expect(await readdir(root)).toEqual([])
   })
 
   it('never writes over a backup', async () => {

@@ -7,6 +7,7 @@ import { type EchoesOptions, openProject, type Project } from './echoes/project.
 import { publish } from './echoes/publish.ts'
 import { promote, remembrance } from './echoes/remembrance.ts'
 import { show, surfaceFor } from './echoes/show.ts'
+import { begin, end } from './echoes/workflows.ts'
 
 type Action = (project: Project, args: string[], options: EchoesOptions) => Promise<number | undefined>
 
@@ -24,14 +25,23 @@ const actions: Record<string, Action> = {
   publish,
   migrate,
   surface: surfaceFor,
+  begin,
+  end,
   doctor,
 }
 
 /** The most arguments that an action takes, unless the action itself checks that. */
-const mostArguments: Readonly<Record<string, number>> = { move: 1, promote: 1, publish: 1, doctor: 0 }
+const mostArguments: Readonly<Record<string, number>> = {
+  move: 1,
+  promote: 1,
+  publish: 1,
+  begin: 1,
+  end: 1,
+  doctor: 0,
+}
 
 /** Actions that take effect at once, with nothing to show before. */
-const immediate: ReadonlySet<string> = new Set(['add', 'restore', 'surface'])
+const immediate: ReadonlySet<string> = new Set(['add', 'restore', 'surface', 'begin', 'end'])
 
 /** Runs one action on the echoes of a project. Destructive actions only show a plan until `--yes` is given. */
 export async function echoes(

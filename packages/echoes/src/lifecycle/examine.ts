@@ -1,10 +1,11 @@
 import { lstatSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { orAbsent } from '@recall/core/process'
+import { dayMs, dayOf } from '../documents/day.ts'
 import { countLines } from '../documents/echo-document.ts'
 import { namesIn, readText } from '../files/files.ts'
 import { knowledgePath, type LoadedRole, loadRole, memoryPath, waitingAgents } from '../files/role-folder.ts'
-import { type ActiveWorkflow, damageOf } from '../files/workflows.ts'
+import { type ActiveWorkflow, damageOf, endingOf } from '../files/workflows.ts'
 import { hasOpenEntries, knowledgeLineLimit } from './compress-knowledge.ts'
 import { readFindings } from './findings.ts'
 
@@ -29,10 +30,10 @@ interface Limits {
 export function examine(
   root: string,
   roles: readonly string[],
-  options: Limits & { active: readonly ActiveWorkflow[]; fix: boolean },
+  options: Limits & { active: readonly ActiveWorkflow[]; now: number; fix: boolean },
 ): EchoCheck[] {
   const findings = roles.flatMap((role) => examineRole(root, role, options))
-  const workflows = options.active.map(examineWorkflow)
+  const workflows = options.active.map((active) => examineWorkflow(active, options.now))
   const temporary = leftovers(root, roles)
   if (options.fix) for (const path of temporary) orAbsent(() => unlinkSync(join(root, path)))
   const left: EchoCheck[] = temporary.map((path) => ({
@@ -44,10 +45,17 @@ export function examine(
   return [...findings, ...workflows, ...left]
 }
 
-function examineWorkflow(active: ActiveWorkflow): EchoCheck {
+function examineWorkflow(active: ActiveWorkflow, now: number): EchoCheck {
+  const { name, began = now } = active
   if (!active.isDamaged) {
-    const message = `the workflow ${active.name} is active: nothing is pruned before it ends`
-    return { role: null, ok: true, message }
+    const message = `the workflow ${name} is active: nothing is pruned before it ends`
+    if (now - began <= dayMs) return { role: null, ok: true, message }
+    return {
+      role: null,
+      ok: false,
+      message: `${message}; it began on ${dayOf(began)}`,
+      remedy: endingOf(active),
+    }
   }
   return {
     role: null,

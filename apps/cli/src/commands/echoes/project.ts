@@ -114,10 +114,15 @@ function projectOf({ cwd }: Io): string {
 
 /**
  * Runs after each change: copies the echoes into the memory, so that searches find them, and excludes their folder from
- * version control unless a `talisman.yml` in the project says otherwise.
+ * version control.
  */
 export async function afterChange(project: Project, options: EchoesOptions): Promise<void> {
-  const { io, path, folder } = project
+  keepOutOfVersionControl(project)
+  await mirror(project, options)
+}
+
+/** Excludes the folder of the echoes from version control, unless a `talisman.yml` in the project says otherwise. */
+export function keepOutOfVersionControl({ io, path, folder }: Project): void {
   const below = relative(path, folder).split(sep).join('/')
   if (isInRepository(path) && !leadsOut(below)) {
     const settings = join(dirname(folder), 'talisman.yml')
@@ -130,7 +135,6 @@ export async function afterChange(project: Project, options: EchoesOptions): Pro
       io.err(`recall: .gitignore stays as it is: ${(error as Error).message}\n`)
     }
   }
-  await mirror(project, options)
 }
 
 const isInRepository = (folder: string): boolean =>
