@@ -345,6 +345,7 @@ describe('runLoop', () => {
   it('gives the action the state of its tools', async () => {
     const { memory, clock } = setUp()
     await memory.write('short-term', 'browser', { page: 3 }, { tags: ['tool-state'] })
+    await memory.write('short-term', 'tool-state', { browser: { page: 1 }, shell: { folder: '/' } })
     await memory.write('short-term', 'other', 'of another kind')
     let given: unknown
     await runLoop(
@@ -358,7 +359,7 @@ describe('runLoop', () => {
       }),
       { clock },
     )
-    expect(given).toEqual({ browser: { page: 3 } })
+    expect(given).toEqual({ browser: { page: 3 }, shell: { folder: '/' } })
   })
 
   it.each(['perceive', 'reason', 'act', 'observe', 'reflect'] as const)(

@@ -191,8 +191,10 @@ export async function runLoop<
 }
 
 async function readToolState(memory: MemoryManager): Promise<Record<string, unknown>> {
-  const found = await memory.search('short-term', { tags: ['tool-state'] }, { limit: 100 })
-  return Object.fromEntries(found.map(({ key, value }) => [key, value]))
+  const tagged = await memory.search('short-term', { tags: ['tool-state'] }, { limit: 100 })
+  const ofAll = await memory.read('short-term', 'tool-state')
+  const byKey = Object.fromEntries(tagged.map(({ key, value }) => [key, value]))
+  return { ...(isJsonObject(ofAll) ? ofAll : {}), ...byKey }
 }
 
 async function findSimilar(memory: MemoryManager, goal: AnyGoal): Promise<Episode[]> {
