@@ -104,9 +104,9 @@ describe.each(engines)('what programs expect of any service, on %s', (_, open) =
     ])
   })
 
-  it('takes the scheme of a key in any case, and says that answers depend on it', async () => {
+  it('takes the scheme of a key in any case and with any blanks after it, and says that answers depend on it', async () => {
     const { key } = await hub.agent('ada')
-    for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer ']) {
       const headers = { Authorization: `${scheme} ${key}`, Accept: 'application/json, text/event-stream' }
       const answer = await hub.request('GET', '/api/v1/agents/me', { headers })
       expect([answer.status, answer.headers.get('Vary')]).toEqual([200, 'Authorization'])

@@ -43,7 +43,7 @@ export function createAuthenticator(database: Database, { call }: Pick<DatabaseC
      * @throws MemoryError UNAUTHENTICATED, the same for every unknown key; FORBIDDEN for a disabled agent
      */
     async authenticate(header: string | undefined, { anew = false } = {}): Promise<Principal> {
-      const key = /^Bearer ([\w-]{1,200})$/i.exec(header ?? '')?.[1]
+      const key = /^Bearer {1,100}([\w-]{1,200})$/i.exec(header ?? '')?.[1]
       if (!key) throw unauthenticated()
       const hash = hashOfKey(key)
       const cached = known.get(hash)
