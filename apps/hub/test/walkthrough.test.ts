@@ -268,7 +268,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
       const index = (await (await get('/.well-known/agent-skills/index.json')).json()) as {
         skills: { url: string; digest: string }[]
       }
-      for (const path of ['/skill.md', index.skills[0]?.url ?? '']) {
+      for (const path of ['/skill.md', '/SKILL.md', index.skills[0]?.url ?? '']) {
         const digest = createHash('sha256')
           .update(await (await get(path)).text())
           .digest('hex')

@@ -11,7 +11,7 @@ export function skillRoutes({ config, home }: Hub) {
   const skill = (context: Context): string => skillText(home(context.req.url), config)
   const markdown = { 'Content-Type': 'text/markdown; charset=utf-8' }
   const routes = newRoutes()
-  for (const path of ['/skill.md', '/.well-known/agent-skills/recall/SKILL.md']) {
+  for (const path of ['/skill.md', '/SKILL.md', '/.well-known/agent-skills/recall/SKILL.md']) {
     routes.get(path, (context) => context.body(skill(context), 200, markdown))
   }
   routes.get('/.well-known/agent-skills/index.json', (context) =>
