@@ -96,6 +96,16 @@ describe('the lines that a search shows', () => {
     expect(out).toContain('leak test')
   })
 
+  it('shows what has several parts and is found by words that stand in none of its lines', async () => {
+    const shell = await shellWithSession()
+    const memory = await openFileMemory({ root: shell.root })
+    const body = Array.from({ length: 400 }, (_, i) => `filler word${i} is here`).join('\n')
+    await memory.write('long-term', 'long', body, { text: `the okapi of the front matter\n\n${body}` })
+    await memory.close()
+    const { results } = await shell.json<{ results: Result[] }>('search', 'okapi')
+    expect(results.map(({ key }) => key)).toEqual(['long'])
+  })
+
   it('gives a line to the last section that begins before it', async () => {
     const shell = await shellWithSession()
     const sections = '## One\nA zebra.\n## Two\nA zebra with stripes.\nAnother zebra.\n'

@@ -13,12 +13,14 @@ export function foundByDate(query: string, now: number): (hit: LocatedHit) => bo
   const asked = wordsOf(query)
   const named = datesNamedIn(query, now)
   const dates = named.map(wordsOf).filter(({ length }) => length > 1)
+  const sought = new Set([...asked, ...named.flatMap(wordsOf)])
   const isNamedIn = (words: readonly string[]): boolean =>
     dates.some((date) => date.every((word) => words.includes(word)))
   return (hit) => {
     if (isNamedIn(wordsOf(hit.text))) return true
     if (hit.neighbours === undefined) return named.length === 0
     const date = wordsOf(dateWords(dateOf(hit)))
+    if (!date.some((word) => sought.has(word))) return true
     const [, month = ''] = date
     const isAllThatIsAsked = asked.length === 1 && asked.every((word) => date.includes(word))
     return isNamedIn(date) || asked.includes(month) || isAllThatIsAsked
