@@ -32,10 +32,9 @@ function removeIfGone(path: string): void {
   } catch {}
 }
 
-export const isNoted = (root: string, workflow: string): boolean => {
-  const path = pathOf(root, workflow)
-  return orAbsent(() => lstatSync(path)) !== null
-}
+export const isNoted = (root: string, workflow: string): boolean => isThere(pathOf(root, workflow))
+
+const isThere = (path: string): boolean => orAbsent(() => lstatSync(path)) !== null
 
 export function forgetWorkflow(root: string, workflow: string): void {
   removeFile(pathOf(root, workflow))

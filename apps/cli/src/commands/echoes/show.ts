@@ -29,13 +29,18 @@ export async function show(project: Project, args: string[], { json }: EchoesOpt
   checkRoles(project, args)
   const named = args.length > 0 ? args : echoes.roles()
   const read = await Promise.all(named.map((role) => shownRole(project, role)))
-  const roles = read.filter((role) => role !== undefined)
   const removed: Record<string, number> = {}
-  for (const entry of roles.flatMap(({ entries }) => entries)) {
-    const { text, counts } = redactSensitive(entry.title)
-    entry.title = text
+  const safe = (title: string): string => {
+    const { text, counts } = redactSensitive(title)
     addCounts(removed, counts)
+    return text
   }
+  const roles = read
+    .filter((role) => role !== undefined)
+    .map((role) => ({
+      ...role,
+      entries: role.entries.map((entry) => ({ ...entry, title: safe(entry.title) })),
+    }))
   const text = () => {
     if (named.length === 0)
       return `No echoes in ${project.folder} yet: 'recall echoes add' writes the first.\n`
