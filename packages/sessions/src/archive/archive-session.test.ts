@@ -387,6 +387,36 @@ it('keeps nothing of what a tool recalled, however long it was and wherever its 
   expect((await readArchive(memory, 's')).body).not.toContain('remembered words')
 })
 
+it('keeps nothing of what a command found in the memory, and the rest of what tools put out', async () => {
+  const memory = openMemory()
+  const run = (id: string, command: string): Partial<Message> => ({
+    role: 'assistant',
+    content: [{ type: 'tool_use', id, name: 'Bash', input: { command } }],
+  })
+  const result = (toolUseId: string, content: string, isError = false): Partial<Message> => ({
+    role: 'assistant',
+    content: [{ type: 'tool_result', toolUseId, content, isError }],
+  })
+  await archiveSession(
+    memory,
+    conversation('s', [
+      'go on',
+      run('a', 'recall search "pool"'),
+      result('a', 'found before'),
+      run('b', 'recall search "leak"'),
+      result('b', 'nothing was found', true),
+      run('a', 'npm test'),
+      result('a', '3 passed'),
+    ]),
+    { clock },
+  )
+  const { body } = await readArchive(memory, 's')
+  expect(body).toContain('> [tool] Bash: recall search "pool"')
+  expect(body).not.toContain('found before')
+  expect(body).toContain('> [failed output] nothing was found')
+  expect(body).toContain('> [output] 3 passed')
+})
+
 it('shows the output of a tool without the colours and links of a terminal', async () => {
   const memory = openMemory()
   const content =

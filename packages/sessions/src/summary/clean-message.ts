@@ -6,6 +6,7 @@ import {
   redactText,
   stripRecalled,
 } from '@recall/core'
+import { asksMemory } from './asks-memory.ts'
 import { clip, oneLine } from './clip.ts'
 
 /** Tool inputs and outputs are noise past this many characters; only their beginnings are ever shown. */
@@ -23,10 +24,13 @@ export interface MessageCleaner {
 
 /**
  * Must run before anything else sees a message. Otherwise, text of a person or the agent is kept word for word;
- * thinking is dropped; tool inputs and outputs are cut.
+ * thinking is dropped; tool inputs and outputs are cut. The messages must come in order: what a tool put out that only
+ * looked into the memory is recalled memory too.
  */
 export function createMessageCleaner(): MessageCleaner {
   const redactions: Record<string, number> = {}
+  /** Ids of tool uses that only looked into the memory. */
+  const lookUps = new Set<string>()
 
   const counted = <Found extends { counts: Readonly<Record<string, number>> }>(found: Found): Found => {
     for (const [kind, count] of Object.entries(found.counts)) {
@@ -45,6 +49,12 @@ export function createMessageCleaner(): MessageCleaner {
   /** As a whole: only the name of a member may show that its value is a password. */
   const cleanInput = (input: JsonValue): JsonValue => counted(redactJson(cut(input))).value
 
+  /** Some hosts use an id again. */
+  const noteLookUp = ({ id, input }: { id: string; input: JsonValue }): void => {
+    if (asksMemory(input)) lookUps.add(id)
+    else lookUps.delete(id)
+  }
+
   const cleanBlock = (block: ContentBlock): ContentBlock[] => {
     switch (block.type) {
       case 'text':
@@ -52,8 +62,10 @@ export function createMessageCleaner(): MessageCleaner {
       case 'thinking':
         return []
       case 'tool_use':
+        noteLookUp(block)
         return [{ ...block, input: cleanInput(block.input) }]
       case 'tool_result':
+        if (lookUps.has(block.toolUseId) && !block.isError) return []
         // Stripped before the cut, which could remove a block's end. Hosts cut long results too, hence `mayBeCut`.
         return [
           {
