@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, parse } from 'node:path'
 import { UsageError } from './exit-codes.ts'
 
 /**
@@ -112,8 +112,8 @@ export function workingFolder(env: NodeJS.ProcessEnv, current = process.cwd): st
 export async function startDetached(argv: readonly string[]): Promise<void> {
   const { spawn } = await import('node:child_process')
   const child = spawn(process.execPath, argv, {
-    // The session's working folder may be deleted while the process runs.
-    cwd: homedir(),
+    // The session's working folder may be deleted while the process runs, and not every user has a home.
+    cwd: parse(process.execPath).root,
     detached: true,
     stdio: 'ignore',
     windowsHide: true,

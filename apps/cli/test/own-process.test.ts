@@ -1,15 +1,19 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ownCommand, readPayload, readText, workingFolder } from '../src/own-process.ts'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { ownCommand, readPayload, readText, startDetached, workingFolder } from '../src/own-process.ts'
 import { installedHub } from '../src/start-hub.ts'
 import { temporaryFolder } from './support.ts'
 
 const stdin = () => new PassThrough() as unknown as NodeJS.ReadStream & PassThrough
 
 beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllEnvs()
+})
 
 describe('readText', () => {
   it('waits for the end, however long its writer takes', async () => {
@@ -47,6 +51,17 @@ describe('readPayload', () => {
     await vi.advanceTimersByTimeAsync(1000)
     expect(await payload).toBe('')
   })
+})
+
+it('starts a process for a user without a home', async () => {
+  vi.stubEnv('HOME', '/nowhere/at/all')
+  const path = join(temporaryFolder(), 'socket')
+  const server = createServer()
+  onTestFinished(() => void server.close())
+  const called = new Promise((resolve) => server.once('connection', resolve))
+  await new Promise<void>((resolve) => server.listen(path, resolve))
+  await startDetached(['-e', 'require("node:net").connect(process.argv[1]).end()', path])
+  await called
 })
 
 it('goes on in a folder that was deleted', () => {
