@@ -147,6 +147,33 @@ describe('init for hosts', () => {
     expect(rules.match(/^## \d/gm)).toHaveLength(7 + 1)
   })
 
+  it('goes on with the memory that already lies in the folder of the host', async () => {
+    const shell = createHome()
+    const claude = join(shell.root, '.claude')
+    mkdirSync(join(claude, 'memories'), { recursive: true })
+    writeFileSync(join(claude, 'EPHEMERAL.md'), 'We fixed the ostrich parser.\n')
+    writeFileSync(
+      join(claude, 'memories/archive-log-001.md'),
+      '# Archive log 001\n\nThe parser lost quotes.\n',
+    )
+    const { out } = await shell.run('init', '--target', 'claude')
+    expect(out).toContain(`Memory at ${claude} (user layout)`)
+    expect(existsSync(join(shell.root, '.recall/memory'))).toBe(false)
+    expect((await shell.run('search', 'quotes')).out).toContain('archive-log-001.md')
+  })
+
+  it('leaves what lies in the folder of the host where there is another memory, or one is asked for', async () => {
+    for (const asked of [[], ['--layout', 'entity']]) {
+      const shell = createHome()
+      const claude = join(shell.root, '.claude')
+      mkdirSync(join(claude, 'memories'), { recursive: true })
+      writeFileSync(join(claude, 'ARCHIVE.md'), '')
+      if (asked.length === 0) await shell.run('init', '--root', join(shell.root, '.recall'))
+      const { out } = await shell.run('init', '--target', 'claude', ...asked)
+      expect(out).toContain(`Memory at ${join(shell.root, '.recall')} (entity layout)`)
+    }
+  })
+
   it('finds from anywhere the memory that the hosts have, as long as there is no other', async () => {
     const shell = createHome()
     const { out } = await shell.run('init', '--target', 'claude', '--layout', 'user')

@@ -11,7 +11,8 @@ import { toldStatus } from '../hosts/told-status.ts'
 import { machineOf, namedTargets, wiringOf } from '../hosts/wiring.ts'
 import { emptyMemory } from '../memory/empty-memory.ts'
 import { findRoot, type RootOptions, rootAt, usualRoot, withRoot } from '../memory/find-root.ts'
-import { stateFolder } from '../memory/receipts.ts'
+import { isKnownMemory, isUserMemory } from '../memory/known-memory.ts'
+import { stateFolder, wiredRoot } from '../memory/receipts.ts'
 import { requireRightKinds } from '../memory/right-kinds.ts'
 import { quoted } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
@@ -112,12 +113,16 @@ async function givenUp(io: Io, name: string, edits: readonly FileEdit[]): Promis
 
 /**
  * The root of the memory. A memory for hosts belongs to the user, not to the folder where the command happens to run.
+ * One in the user layout lies in Claude's own folder, and one that is already there goes on.
  */
 function rootFor(io: Io, options: InitOptions, chosen: readonly Target[]): string {
   if (chosen.length === 0 || options.root || io.env.RECALL_ROOT) return findRoot(io, options)
-  // In the user layout, everything lies in the host's own folder.
-  const isForClaude = options.layout === 'user' && chosen.some(({ name }) => name === 'claude')
-  return isForClaude ? rootAt(io, io.env.CLAUDE_CONFIG_DIR || join(io.home, '.claude')) : usualRoot(io)
+  const usual = usualRoot(io)
+  if (!chosen.some(({ name }) => name === 'claude')) return usual
+  const claudes = rootAt(io, io.env.CLAUDE_CONFIG_DIR || join(io.home, '.claude'))
+  const isFirst = wiredRoot(io) === undefined && !isKnownMemory(usual)
+  const goesOn = options.layout === undefined && isFirst && isUserMemory(claudes)
+  return goesOn || options.layout === 'user' ? claudes : usual
 }
 
 function createMemory(root: string, layout: Layout, isDry: boolean): CreatedMemory {

@@ -15,9 +15,12 @@ const noteFolders = ['short-term', 'long-term', 'episodic'].map((scope) => `${en
 export function isKnownMemory(folder: string): boolean {
   const has = (path: string): boolean => mayBeThere(join(folder, path))
   if (has(entity.memory) && signs.some(has)) return true
-  if (has(user.window) && [user.archiveIndex, user.archives].some(has)) return true
-  return noteFolders.some((path) => holdsNotes(join(folder, path)))
+  return isUserMemory(folder) || noteFolders.some((path) => holdsNotes(join(folder, path)))
 }
+
+/** Whether a folder that nobody named holds a memory in the user layout. */
+export const isUserMemory = (folder: string): boolean =>
+  [user.window, user.archiveIndex, user.archives].filter((path) => mayBeThere(join(folder, path))).length >= 2
 
 /** A path that may not be looked at does not count as missing: another memory would be used instead. */
 function mayBeThere(path: string): boolean {
