@@ -26,6 +26,10 @@ export function ownCommand(
   return [node, ...execArgv, script]
 }
 
+/** Whether a command starts a program that npx or its like fetched for one run, and removes some day. */
+export const isShortLived = (command: readonly string[]): boolean =>
+  command.some((part) => /[\\/](?:_npx|bunx-[^\\/]+|dlx(?:-[^\\/]+)?)[\\/]/.test(part))
+
 function realPathOf(path: string): string | undefined {
   try {
     return realpathSync.native(path)

@@ -174,6 +174,17 @@ describe('init for hosts', () => {
     }
   })
 
+  it('says that agents will not find a program that was fetched for one run', async () => {
+    const shell = createHome().startedBy([
+      '/usr/bin/node',
+      '/home/ana/.npm/_npx/5f78/node_modules/.bin/recall',
+    ])
+    const wired = await shell.run('init', '--target', 'claude')
+    expect(wired.code).toBe(0)
+    expect(wired.err).toContain("install it with 'npm install -g @recall/cli', then run 'recall init' again")
+    expect((await shell.run('init')).err).toBe('')
+  })
+
   it('finds from anywhere the memory that the hosts have, as long as there is no other', async () => {
     const shell = createHome()
     const { out } = await shell.run('init', '--target', 'claude', '--layout', 'user')

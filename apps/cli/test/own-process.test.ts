@@ -3,7 +3,14 @@ import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { ownCommand, readPayload, readText, startDetached, workingFolder } from '../src/own-process.ts'
+import {
+  isShortLived,
+  ownCommand,
+  readPayload,
+  readText,
+  startDetached,
+  workingFolder,
+} from '../src/own-process.ts'
 import { installedHub } from '../src/start-hub.ts'
 import { temporaryFolder } from './support.ts'
 
@@ -97,6 +104,17 @@ describe('the command that hosts are given', () => {
     mkdirSync(bin, { recursive: true })
     symlinkSync(script, join(bin, 'recall'))
     expect(command([bin, '/nowhere'].join(delimiter), 'linux')).toEqual([execPath, script])
+  })
+
+  it.each([
+    ['/home/ana/.npm/_npx/5f7878ce38f1eb13/node_modules/@recall/cli/dist/recall.cjs', true],
+    ['C:\\Users\\ana\\AppData\\Local\\npm-cache\\_npx\\5f78\\node_modules\\.bin\\recall', true],
+    ['/home/ana/.cache/pnpm/dlx/k3x/node_modules/.bin/recall', true],
+    ['/tmp/bunx-1000-recall/node_modules/.bin/recall', true],
+    ['/usr/local/lib/node_modules/@recall/cli/dist/recall.cjs', false],
+    ['/home/ana/dlx.git/recall.cjs', false],
+  ])('is known to be gone some day: %s, %s', (script, expected) => {
+    expect(isShortLived(['/usr/bin/node', script])).toBe(expected)
   })
 
   it('begins on Windows with the name of Node, which needs no quotes, where the PATH leads to it', () => {

@@ -14,6 +14,7 @@ import { findRoot, type RootOptions, rootAt, usualRoot, withRoot } from '../memo
 import { isKnownMemory, isUserMemory } from '../memory/known-memory.ts'
 import { stateFolder, wiredRoot } from '../memory/receipts.ts'
 import { requireRightKinds } from '../memory/right-kinds.ts'
+import { isShortLived } from '../own-process.ts'
 import { quoted } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { isYes } from '../terminal/is-yes.ts'
@@ -40,6 +41,7 @@ export async function init(io: Io, given: string | undefined, asked: InitOptions
   const options = withRoot(io, given, asked)
   const chosen = await chooseTargets(io, options)
   if (chosen.length === 0) tellUnused(io, options)
+  else tellShortLived(io)
   const root = rootFor(io, options, chosen)
   const isDry = options.dryRun ?? false
   const layout = await chooseLayout(io, root, options, chosen)
@@ -77,6 +79,13 @@ function tellUnused(io: Io, { recallPrompts, consume }: InitOptions): void {
   const name = recallPrompts ? '--recall-prompts' : '--consume'
   if (recallPrompts || consume)
     io.err(`recall: ${name} is for agents, and none is wired: name them with --target\n`)
+}
+
+function tellShortLived(io: Io): void {
+  if (!isShortLived(io.ownCommand ?? [])) return
+  io.err(
+    "recall: this program was fetched for one run, and agents that start it lose their memory when it is cleaned away: install it with 'npm install -g @recall/cli', then run 'recall init' again\n",
+  )
 }
 
 const isRefused = ({ files }: WiredHost): boolean => files.some(({ status }) => status === 'refused')
