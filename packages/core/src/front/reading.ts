@@ -3,7 +3,7 @@ import type { Embedder } from '../embedder.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { JsonValue } from '../json.ts'
 import type { MemoryMatch, ReadOptions, SearchOptions, SearchQuery } from '../memory-manager.ts'
-import type { Address, Entry, MemoryStore, Place, StoreQuery } from '../memory-store.ts'
+import type { Address, ColdStore, Entry, MemoryStore, Place, StoreQuery } from '../memory-store.ts'
 import { parseInput } from '../parse-input.ts'
 import type { ValueSchemas } from '../schemas.ts'
 import type { MemoryScope } from '../scope.ts'
@@ -15,7 +15,7 @@ import { isEnvelope, missingKey, type Sealer } from './encryption.ts'
 import { findWhenSure } from './find-when-sure.ts'
 import { keysSchema, readOptionsSchema, searchOptionsSchema, searchQuerySchema } from './inputs.ts'
 import { toStoreQuery } from './store-query.ts'
-import { type FoundAnywhere, findWithArchived } from './with-archive.ts'
+import { type FoundAnywhere, findWithArchived, getAnywhere } from './with-archive.ts'
 
 /** The reads of a memory. Every entry that is returned counts as accessed. */
 export interface Reading {
@@ -73,12 +73,13 @@ export function createReading({ schemas, embedder, sealer, cached, clock }: Read
     async read(store, address, given) {
       const { includeMetadata, decrypt, includeArchived } =
         given === undefined ? noOptions : parseInput(readOptionsSchema, given, 'options')
-      if (includeArchived && !store.cold) throw noArchive(store, address.scope)
+      const cold = archiveOf(store, address.scope, includeArchived)
       const now = clock()
       const reads = includeMetadata || decrypt === false ? undefined : cached
       const known = await reads?.read(store, address, now)
       if (known) return valueIn(known)
-      const { entry, archived } = await getAnywhere(store, address, now, { reads, includeArchived })
+      const get: MemoryStore['get'] = (at) => (reads ? reads.load(store, at, now) : store.get(at, now))
+      const { entry, archived } = await getAnywhere({ get }, cold, address, now)
       if (!entry) return null
       const value = decrypt === false ? entry.value : await valueIn(entry)
       if (!archived) await store.touch([address], now)
@@ -110,12 +111,11 @@ export function createReading({ schemas, embedder, sealer, cached, clock }: Read
     async search<T>(store: MemoryStore, place: Place, query: SearchQuery, given: SearchOptions) {
       const asked = parseInput(searchQuerySchema, query, 'query')
       const wanted = parseInput(searchOptionsSchema, given, 'options')
-      const { cold } = store
-      if (wanted.includeArchived && !cold) throw noArchive(store, place.scope)
+      const cold = archiveOf(store, place.scope, wanted.includeArchived)
       const now = clock()
       const storeQuery = await toStoreQuery(store, place, asked, wanted, { embedder, now })
       const find = async (part: StoreQuery): Promise<FoundAnywhere[]> =>
-        wanted.includeArchived && cold ? findWithArchived(store, cold, part) : store.find(part)
+        cold ? findWithArchived(store, cold, part) : store.find(part)
       const found = await findWhenSure(find, storeQuery, wanted.minConfidence ?? 0)
       const isTouched = ({ archived }: FoundAnywhere): boolean => wanted.touch !== false && !archived
       const matches = await Promise.all(
@@ -133,21 +133,6 @@ export function createReading({ schemas, embedder, sealer, cached, clock }: Read
 
 const noOptions: ReadOptions = {}
 
-/** The entry from the store or, if wanted, from the archive. */
-async function getAnywhere(
-  store: MemoryStore,
-  address: Address,
-  now: number,
-  { reads, includeArchived }: { reads: CachedReads | undefined; includeArchived: boolean | undefined },
-): Promise<{ entry: Entry | null; archived?: true }> {
-  const kept = await (reads ? reads.load(store, address, now) : store.get(address, now))
-  if (kept || !includeArchived) return { entry: kept }
-  const archived = await store.cold?.get(address, now)
-  if (archived) return { entry: archived, archived: true }
-  // It may have been restored between the two reads.
-  return { entry: await store.get(address, now) }
-}
-
 /** Concurrent reads of one batch. */
 const readsAtOnce = 64
 
@@ -159,9 +144,21 @@ const accessed = (entry: Entry, now: number): Entry => ({
   expiresAt: slidExpiry(entry, now),
 })
 
-const noArchive = (store: MemoryStore, scope: MemoryScope): MemoryError =>
-  new MemoryError(
-    `the ${store.name} store has no archive: ask without includeArchived`,
+/**
+ * The archive of a store, if it is wanted.
+ *
+ * @throws MemoryError NOT_SUPPORTED when there is none
+ */
+function archiveOf(
+  { name, cold }: MemoryStore,
+  scope: MemoryScope,
+  isWanted: boolean | undefined,
+): ColdStore | undefined {
+  if (!isWanted) return undefined
+  if (cold) return cold
+  throw new MemoryError(
+    `the ${name} store has no archive: ask without includeArchived`,
     MemoryErrorCode.NOT_SUPPORTED,
     { scope },
   )
+}

@@ -5,6 +5,8 @@ import { createMemoryManager } from './create-memory-manager.ts'
 
 const old = { scope: 'episodic', archiveBefore: Number.MAX_SAFE_INTEGER } as const
 
+const removal = [{ operation: 'delete', key: 'key' }] as const
+
 /** A memory whose archive is at hand, and another memory on the same store. */
 async function open() {
   const made = createInMemoryStore()
@@ -53,6 +55,33 @@ it.each(['delete', 'clear'] as const)('%s leaves nothing of what is restored mea
   await (call === 'delete' ? memory.delete('episodic', 'key') : memory.clear('episodic'))
   expect(await memory.exists('episodic', 'key')).toBe(false)
   expect(await memory.restore('episodic', 'key')).toBe(false)
+})
+
+it.each([
+  ['before its copy is looked for', 'get'],
+  ['once the changes are made', 'commit'],
+] as const)('an atomic update leaves nothing of what it deletes and is restored %s', async (_, when) => {
+  const { stores, cold, memory, other } = await open()
+  await memory.cleanup(old)
+  const restore = () => other.restore('episodic', 'key')
+  if (when === 'get') cold.get = afterFirst(cold.get, restore)
+  else stores.commit = afterFirst(stores.commit, restore)
+  await memory.atomicUpdate('episodic', removal)
+  expect(await memory.exists('episodic', 'key')).toBe(false)
+  expect(await memory.restore('episodic', 'key')).toBe(false)
+})
+
+it('an atomic update leaves what is written anew under a key that it deleted', async () => {
+  const { stores, cold, memory, other, time } = await open()
+  await memory.cleanup(old)
+  const write = async () => {
+    time.now++
+    await other.write('episodic', 'key', 'value')
+  }
+  stores.commit = afterFirst(stores.commit, write)
+  await memory.atomicUpdate('episodic', removal)
+  expect(await memory.read('episodic', 'key')).toBe('value')
+  expect(await cold.get({ namespace: 'default', scope: 'episodic', key: 'key' }, time.now)).toBe(null)
 })
 
 it('says how a hidden copy is restored, and nothing is lost by it', async () => {
@@ -135,6 +164,23 @@ it('finds an entry once that is archived during the search', async () => {
   expect(found.map(({ key }) => key)).toEqual(['key'])
 })
 
+it('finds an entry that is archived after the look at the archive', async () => {
+  const { cold, memory, other, time } = await open()
+  await other.write('episodic', 'deleted meanwhile', 'value')
+  cold.find = afterFirst(cold.find, async () => {
+    await other.delete('episodic', 'deleted meanwhile')
+    time.now++
+    await other.write('episodic', 'newer', 'value')
+    await other.cleanup({ scope: 'episodic', archiveBefore: time.now })
+  })
+  const found = await memory.search(
+    'episodic',
+    {},
+    { includeArchived: true, sortOrder: 'asc', sortBy: 'recency' },
+  )
+  expect(found).toMatchObject([{ key: 'key', value: 'value', archived: true }, { key: 'newer' }])
+})
+
 it('finds an entry that is restored during the search, before the look at the archive or after it', async () => {
   const { stores, cold, memory, other } = await open()
   const restore = () => other.restore('episodic', 'key')
@@ -198,8 +244,6 @@ async function openWithCopy() {
   const shown = () => opened.memory.read('episodic', 'key', { includeArchived: true })
   return { ...opened, shown }
 }
-
-const removal = [{ operation: 'delete', key: 'key' }] as const
 
 it('shows no old version of what an atomic update deleted, wherever it fails', async () => {
   const { stores, cold, memory, shown } = await openWithCopy()

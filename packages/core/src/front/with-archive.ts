@@ -1,4 +1,5 @@
 import { isMemoryError, MemoryError, MemoryErrorCode, messageOf } from '../errors.ts'
+import { equalJson } from '../json.ts'
 import type {
   Address,
   ArchiveRun,
@@ -12,7 +13,7 @@ import type {
 } from '../memory-store.ts'
 import { type Basis, confidenceOf, confidenceRank } from '../ranking/confidence.ts'
 import { conversationType } from '../session-keys.ts'
-import { addressOf } from '../stores/entry-identity.ts'
+import { addressOf, asRead } from '../stores/entry-identity.ts'
 import { byOrder } from '../stores/found-order.ts'
 
 /** The only scope that is archived by age. */
@@ -74,21 +75,57 @@ async function bestOfBoth(
   return { tenth, basis: { kind: isTurn ? 'turn' : 'note', by: hasMeaning ? 'meaning' : 'words' } }
 }
 
-/** Where both stores hold a key, the archived copy is left out. */
+/**
+ * Where both stores hold a key, the archived copy is left out. What moves between them meanwhile is in one of the looks
+ * at least.
+ */
 async function findInBoth(store: MemoryStore, cold: ColdStore, query: StoreQuery): Promise<FoundAnywhere[]> {
   const wanted = query.offset + query.limit
   const findLive = (): Promise<FoundAnywhere[]> => store.find({ ...query, offset: 0, limit: wanted })
   const before = await store.stats(query)
-  const found = await findLive()
+  const first = await findLive()
   const archived = await findArchivedOnly(store, cold, { ...query, limit: wanted })
   const after = await store.stats(query)
   const isUnchanged = after.entries === before.entries && after.bytes === before.bytes
-  // An entry restored between the two searches would be in neither result,
-  const live = isUnchanged ? found : await findLive()
-  // and one archived between them would be in both.
-  const keys = new Set(live.map(({ entry }) => entry.key))
-  const all = [...live, ...archived.filter(({ entry }) => !keys.has(entry.key))]
+  const live = isUnchanged ? first : await findLive()
+  const found = new Map([...archived, ...live].map((match) => [match.entry.key, match]))
+  const missing = first.filter(({ entry }) => !found.has(entry.key))
+  const all = [...found.values(), ...(await findMoved(store, cold, missing, query.now))]
   return all.sort(byOrder(query)).slice(query.offset, wanted)
+}
+
+/** What is left of matches that a later search of their store did not return: they may have been archived. */
+async function findMoved(
+  store: MemoryStore,
+  cold: ColdStore,
+  matches: readonly FoundAnywhere[],
+  now: number,
+): Promise<FoundAnywhere[]> {
+  const left: FoundAnywhere[] = []
+  for (let i = 0; i < matches.length; i += readsAtOnce) {
+    const some = matches.slice(i, i + readsAtOnce)
+    const held = await Promise.all(some.map(({ entry }) => getAnywhere(store, cold, addressOf(entry), now)))
+    for (const [j, match] of some.entries()) {
+      const { entry, archived } = held[j] ?? {}
+      if (entry) left.push({ ...match, entry, ...(archived ? { archived } : {}) })
+    }
+  }
+  return left
+}
+
+/** An entry of a store or, if it holds none under the key, of an archive. */
+export async function getAnywhere(
+  store: Pick<MemoryStore, 'get'>,
+  cold: ColdStore | undefined,
+  address: Address,
+  now: number,
+): Promise<{ entry: Entry | null; archived?: true }> {
+  const kept = await store.get(address, now)
+  if (kept || !cold) return { entry: kept }
+  const archived = await cold.get(address, now)
+  if (archived) return { entry: archived, archived: true }
+  // It may have been restored between the two reads.
+  return { entry: await store.get(address, now) }
 }
 
 /** The first matches of an archive, without those whose key the store holds as well. */
@@ -131,7 +168,8 @@ export async function removeWithArchived(
 /**
  * Applies changes to a store, all or none, and removes the archived copies of what they remove. Copies that an entry of
  * the store hides are removed first, as in `removeWithArchived`, and put back when the store or the archive refuses the
- * changes. Other copies are the only ones of their key: they are removed last, once the changes are made.
+ * changes. Other copies are the only ones of their key: they are removed last, once the changes are made, and from the
+ * store if they were restored meanwhile.
  */
 export async function commitWithArchived(
   store: MemoryStore,
@@ -142,21 +180,31 @@ export async function commitWithArchived(
   const removals = changes.flatMap((change) => ('put' in change ? [] : { remove: change.remove }))
   const { cold } = store
   if (!cold || removals.length === 0) return store.commit(changes)
-  const copies = scope === archivedScope ? await hiddenCopies(store, cold, removals, now) : []
+  const copies = scope === archivedScope ? await copiesOf(store, cold, removals, now) : []
+  const hidden = copies.filter(({ isHidden }) => isHidden).map(({ copy }) => copy)
   try {
-    if (copies.length > 0) await cold.commit(copies.map((remove) => ({ remove })))
+    if (hidden.length > 0) await cold.commit(hidden.map((remove) => ({ remove })))
     await store.commit(changes)
   } catch (error) {
-    const failures = await putBack(cold, copies, now)
+    const failures = await putBack(cold, hidden, now)
     throw failures.length > 0 ? withFailures(error, failures) : error
   }
-  if (scope === archivedScope) await forgetCopies(cold, removals)
+  if (scope !== archivedScope) return
+  const others = copies.filter(({ isHidden }) => !isHidden).map(({ copy }) => copy)
+  await forgetCopies(removals, async () => {
+    await cold.commit(removals)
+    // A clean-up may have moved them again.
+    if (await removeRestored(store, others, now)) await cold.commit(removals)
+  })
 }
 
 /** @throws MemoryError with the code of the archive's failure: everything else has been done */
-async function forgetCopies(cold: ColdStore, removals: readonly { remove: Address }[]): Promise<void> {
+async function forgetCopies(
+  removals: readonly { remove: Address }[],
+  forget: () => Promise<void>,
+): Promise<void> {
   try {
-    await cold.commit(removals)
+    await forget()
   } catch (cause) {
     const code = isMemoryError(cause) ? cause.code : MemoryErrorCode.WRITE_FAILED
     const keys = removals.map(({ remove }) => remove.key)
@@ -168,21 +216,38 @@ async function forgetCopies(cold: ColdStore, removals: readonly { remove: Addres
   }
 }
 
-/** The archived copies of entries that the store holds itself. */
-async function hiddenCopies(
+/** Removes entries that came back from the archive after their keys were deleted. */
+async function removeRestored(store: MemoryStore, copies: readonly Entry[], now: number): Promise<boolean> {
+  let isAny = false
+  for (const copy of copies) {
+    const live = await store.get(copy, now)
+    // What was written under the key since is another entry.
+    if (live?.createdAt !== copy.createdAt || !equalJson(live.value, copy.value)) continue
+    try {
+      await store.commit([{ remove: addressOf(live), expected: asRead(live) }])
+    } catch (error) {
+      if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+    }
+    isAny = true
+  }
+  return isAny
+}
+
+/** The archived copies of what is removed, and whether the store holds an entry under the same key. */
+async function copiesOf(
   store: MemoryStore,
   cold: ColdStore,
   removals: readonly { remove: Address }[],
   now: number,
-): Promise<Entry[]> {
-  const hidden = async ({ remove }: { remove: Address }): Promise<Entry | null> => {
+): Promise<{ copy: Entry; isHidden: boolean }[]> {
+  const copyOf = async ({ remove }: { remove: Address }) => {
     const copy = await cold.get(remove, now)
-    return copy && (await store.get(remove, now)) ? copy : null
+    return copy && { copy, isHidden: (await store.get(remove, now)) !== null }
   }
-  const copies: Entry[] = []
+  const copies: { copy: Entry; isHidden: boolean }[] = []
   for (let i = 0; i < removals.length; i += readsAtOnce) {
-    const some = await Promise.all(removals.slice(i, i + readsAtOnce).map(hidden))
-    copies.push(...some.filter((copy) => copy !== null))
+    const some = await Promise.all(removals.slice(i, i + readsAtOnce).map(copyOf))
+    copies.push(...some.filter((each) => each !== null))
   }
   return copies
 }
