@@ -12,7 +12,7 @@ import { equalJson } from '@recall/core/json'
 import { changedUnderneath, readTogether } from '@recall/core/stores'
 import { and, arrayContains, eq, inArray, is, lt, type SQL, sql } from 'drizzle-orm'
 import { PgDatabase } from 'drizzle-orm/pg-core'
-import type { Database } from './engines/database.ts'
+import { type Database, rowsOf } from './engines/database.ts'
 import { asMemoryErrors } from './engines/postgres-errors.ts'
 import { timeLimit } from './engines/time-limit.ts'
 import { entryId, placeId } from './entries/address.ts'
@@ -121,27 +121,40 @@ function createShelf(
 
   /**
    * Selects and locks entries of a place. Every writer locks in the same order, or two calls could wait for each other.
-   * The subquery is an array so that it runs once: Postgres would run it again for each entry, with its limit, when it
-   * believes that there are none.
+   * The subquery is an array so that it runs once: Postgres would run it again for each entry when it believes that
+   * there are none.
    */
-  const lockedIn = (place: Place, condition: SQL | undefined, most?: number): SQL => {
-    const inOrder = database
+  const lockedIn = (place: Place, condition: SQL | undefined): SQL => {
+    const locked = database
       .select({ id: entries.id })
       .from(entries)
       .where(and(inPlace(place, shelf), condition))
       .orderBy(entries.id)
-    const locked = most === undefined ? inOrder.for('update') : inOrder.limit(most).for('update')
+      .for('update')
     return sql`${inPlace(place, shelf)} and ${entries.id} = any(array(${locked}))`
   }
 
-  const removeIn = async (
-    via: Database,
-    place: Place,
-    condition: SQL | undefined,
-    most?: number,
-  ): Promise<number> => {
-    const where = lockedIn(place, condition, most)
-    return (await via.delete(entries).where(where).returning({ id: entries.id })).length
+  /**
+   * Removes some of the entries as they stand when the statement begins. What is written since then stays: otherwise
+   * simultaneous changes would lose what they replace and keep what they add, although they are made together.
+   */
+  const removeSome = async (place: Place, condition: SQL | undefined) => {
+    const chosen = and(inPlace(place, shelf), condition)
+    const [counts = { seen: 0, removed: 0 }] = await rowsOf<{ seen: number; removed: number }>(
+      database,
+      sql`
+        with seen as materialized (
+          select id, version from ${entries} where ${chosen} order by id limit ${mostRemoved}
+        ), removed as (
+          delete from ${entries} where ${inPlace(place, shelf)} and ${entries.id} = any(array(
+            select ${entries.id} from ${entries} join seen using (id, version)
+            where ${inPlace(place, shelf)} order by ${entries.id} for update of entries
+          ))
+          returning 1
+        )
+        select (select count(*)::integer from seen) as seen, (select count(*)::integer from removed) as removed`,
+    )
+    return counts
   }
 
   /**
@@ -149,11 +162,11 @@ function createShelf(
    * earlier.
    */
   const removeInSteps = async (place: Place, condition: SQL | undefined): Promise<number> => {
-    let removed = 0
+    let total = 0
     for (;;) {
-      const gone = await writing(() => removeIn(database, place, condition, mostRemoved))
-      removed += gone
-      if (gone < mostRemoved) return removed
+      const { seen, removed } = await writing(() => removeSome(place, condition))
+      total += removed
+      if (seen < mostRemoved) return total
     }
   }
 
@@ -247,7 +260,7 @@ function createShelf(
               const others = run.flatMap((each) => ('put' in each && each !== first ? each.put : []))
               const manner = { ...first.options, seen: first.expected !== undefined }
               await putEntries(transaction, [first.put, ...others], shelf, manner)
-            } else await removeIn(transaction, place, isChanged)
+            } else await transaction.delete(entries).where(lockedIn(place, isChanged))
           }
         }),
       ),

@@ -70,6 +70,20 @@ describe.skipIf(!serverUrl)('calls at the same moment', () => {
     }
   })
 
+  it('changes that are made together stay together while entries are cleared', async () => {
+    await store.put(entry(upper), { overwrite: true, now: 1 })
+    let removed: Promise<number> | undefined
+    await database.transaction(async (transaction) => {
+      await createPostgresStore(transaction).commit(both)
+      removed = store.removeAll(place)
+      await untilWaiting(database, 1)
+    })
+    expect(await removed).toBe(0)
+    expect(await store.get(entry(lower), 2)).toMatchObject({ value: 'new' })
+    expect(await store.get(entry(upper), 2)).toMatchObject({ value: 'new' })
+    expect(await store.removeAll(place)).toBe(2)
+  })
+
   it('an entry is left that is read while what has expired is removed everywhere', async () => {
     await store.put({ ...entry(lower), ttl: 2, expiresAt: 3 }, { overwrite: true, now: 1 })
     await store.put({ ...entry(upper), expiresAt: 3 }, { overwrite: true, now: 1 })
