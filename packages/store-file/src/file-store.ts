@@ -11,6 +11,7 @@ import { createAccessLog } from './entries/access-log.ts'
 import { countedButGone } from './entries/counted-but-gone.ts'
 import { createEntryFiles } from './entries/entry-files.ts'
 import { createEntryWriter } from './entries/entry-writer.ts'
+import { createExpiryCatchUp } from './entries/expiry-catch-up.ts'
 import { createErasures } from './erasures.ts'
 import { type FileSystem, statusOf } from './files/file-system.ts'
 import { missingRoot } from './files/folders.ts'
@@ -23,6 +24,7 @@ import { createPresence } from './presence.ts'
 import { createFileSearch, type LocatedHit, type LocateQuery } from './search/file-search.ts'
 import { rowReaders, unitTextsOf } from './search/row-reader.ts'
 import { createMemoryIndex, type IndexProgress, type MemoryIndex } from './search-index/memory-index.ts'
+import type { SlidExpiry } from './search-index/search-index.ts'
 import type { OpenDatabase } from './sqlite/driver.ts'
 import { isBusy, isDamage, isUnwritable } from './sqlite/errors.ts'
 import { createMemoryVectors } from './vectors/memory-vectors.ts'
@@ -140,16 +142,15 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     return files.hasExpired(found, now) ? null : found
   }
 
-  /** An index that cannot be written, is held by another process, or is damaged must not prevent reading. */
-  const slideExpiries = (accesses: readonly { address: Address; expires: number | null }[]): void => {
+  /**
+   * An index that cannot be written, is held by another process, or is damaged must not prevent reading: it catches up
+   * when it is searched.
+   */
+  const slideExpiries = (slid: readonly SlidExpiry[]): void => {
     try {
       index.flush()
       const current = index.asIs()
-      current.transaction(() => {
-        for (const { address, expires } of accesses) {
-          current.slideExpiry(address.scope, address.namespace, address.key, expires as number)
-        }
-      })
+      current.transaction(() => slid.forEach(current.slideExpiry))
     } catch (error) {
       if (!isUnwritable(error) && !isBusy(error) && !isDamage(error)) throw error
     }
@@ -178,6 +179,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     createRowReader,
     vectors: memoryVectors,
     weights: { ...rankWeights, ...options.ranking },
+    catchUpExpiries: createExpiryCatchUp(accessLog),
   })
   const { addressOfRow } = search
 
@@ -272,8 +274,10 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       })
       if (accesses.length === 0) return
       accessLog.record(accesses, now)
-      const sliding = accesses.filter(({ expires }) => expires !== null)
-      if (sliding.length > 0) slideExpiries(sliding)
+      const slid = accesses.flatMap(({ address, version: { updated }, expires }) =>
+        expires === null ? [] : [{ ...address, updated, expires }],
+      )
+      if (slid.length > 0) slideExpiries(slid)
     },
 
     async remove(address) {

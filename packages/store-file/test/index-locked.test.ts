@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createMemoryManager, MemoryErrorCode } from '@recall/core'
+import { createMemoryManager, MemoryErrorCode, type MemoryManager } from '@recall/core'
+import { createTicker } from '@recall/core/conformance'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createFileStore } from '../src/file-store.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
@@ -32,6 +33,37 @@ it('says what to do when another process hangs and holds the index', async () =>
   expect(await memory.search('long-term', { text: 'zebra' })).toHaveLength(1)
   await memory.close()
 })
+
+it.each(['by the process that read it', 'by the next one'])(
+  'does not hide, held by another process, what a read kept alive: found %s',
+  async (by) => {
+    const root = temporaryRoot()
+    const { clock, advance } = createTicker()
+    const reader = await openFileMemory({ root, clock })
+    await reader.write('short-term', 'weather', 'sunny harbour', { ttl: 1000 })
+    const found = async (memory: MemoryManager) =>
+      Promise.all(
+        [{ text: 'harbour' }, {}].map(
+          async (query) => (await memory.search('short-term', query, { touch: false })).length,
+        ),
+      )
+    expect(await found(reader)).toEqual([1, 1])
+    advance(500)
+    const holder = (await loadSqlite())(join(internal(root), 'index.db'))
+    onTestFinished(() => holder.close())
+    holder.exec('BEGIN IMMEDIATE')
+    expect(await reader.read('short-term', 'weather')).toBe('sunny harbour')
+    holder.exec('ROLLBACK')
+    advance(750)
+    const isSame = by === 'by the process that read it'
+    if (!isSame) await reader.close()
+    const memory = isSame ? reader : await openFileMemory({ root, clock })
+    expect(await found(memory)).toEqual([1, 1])
+    advance(250)
+    expect(await found(memory)).toEqual([0, 0])
+    await memory.close()
+  },
+)
 
 it.each([
   ['index.db', 'while it lags behind'],

@@ -174,9 +174,13 @@ export function createAccessDatabase(
   /** Runs a call on the log, which is created when missing; returns `undefined` when it cannot be used. */
   const making = <T>(call: (log: OpenedLog) => T): T | undefined => using(true, call)
 
+  /** Whether it is known what was read: there is no log, or one that can be read. */
+  const isReadable = (): boolean =>
+    inode() === undefined || ifPresent(({ sql }) => sql('SELECT 1 FROM access LIMIT 1').all()) !== undefined
+
   /** @throws MemoryError UNAVAILABLE when there is a log that cannot be read */
   const assertReadable = (): void => {
-    if (inode() === undefined || ifPresent(({ sql }) => sql('SELECT 1 FROM access LIMIT 1').all())) return
+    if (isReadable()) return
     throw new MemoryError(
       `${path} cannot be read, so it is unknown which memories were read lately and live on: nothing was deleted; check who may read and write that file`,
       MemoryErrorCode.UNAVAILABLE,
@@ -205,5 +209,5 @@ export function createAccessDatabase(
     )
   }
 
-  return { ifPresent, making, assertReadable, compact, close }
+  return { ifPresent, making, isReadable, assertReadable, compact, close }
 }

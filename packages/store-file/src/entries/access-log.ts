@@ -28,7 +28,7 @@ export function createAccessLog(
   onNotice: (text: string) => void,
   now?: () => number,
 ) {
-  const { ifPresent, making, assertReadable, compact, close } = createAccessDatabase(
+  const { ifPresent, making, isReadable, assertReadable, compact, close } = createAccessDatabase(
     fileSystem,
     openDatabase,
     folder,
@@ -63,6 +63,27 @@ export function createAccessLog(
     slidExpiry(scope: string, namespace: string, key: string, updated: number): number | null {
       const known = row({ scope, namespace, key } as Address)
       return known?.updated === updated ? known.expires : null
+    },
+
+    /**
+     * Of some versions of entries, those that reads keep alive beyond an instant, with their expiry; `null` while the
+     * log cannot be read.
+     */
+    keptAlive<Row extends Address & { updated: number }>(
+      rows: readonly Row[],
+      now: number,
+    ): (Row & { expires: number })[] | null {
+      const found = ifPresent(({ sql }) => {
+        const later = sql(
+          'SELECT expires FROM access WHERE scope = ? AND namespace = ? AND key = ? AND updated = ? AND expires > ?',
+        )
+        return rows.flatMap((row) => {
+          const { scope, namespace, key, updated } = row
+          const slid = later.get(scope, namespace, key, updated, now) as { expires: number } | undefined
+          return slid ? [{ ...row, ...slid }] : []
+        })
+      })
+      return found ?? (isReadable() ? [] : null)
     },
 
     /**

@@ -29,7 +29,9 @@ export type RankedDocument = Pick<DocumentRow, 'id' | 'key' | 'type' | 'created'
 /** A row with the hash of its file's content. */
 export type HashedRow = DocumentRow & { hash: Uint8Array }
 
-export const documentColumns = `d.id, d.folder, d.name, d.scope, iif(d.namespace = '', '${defaultNamespace}', d.namespace) AS namespace, d.key, d.type, d.tags, d.created, d.updated, d.expires, d.session, d.number, d.fields, d.units, d.size, d.modified, d.changed, d.inode`
+export const namespaceColumn = `iif(d.namespace = '', '${defaultNamespace}', d.namespace) AS namespace`
+
+export const documentColumns = `d.id, d.folder, d.name, d.scope, ${namespaceColumn}, d.key, d.type, d.tags, d.created, d.updated, d.expires, d.session, d.number, d.fields, d.units, d.size, d.modified, d.changed, d.inode`
 
 /** How the tables spell a namespace: in most memories every row has the same one. */
 export const keptNamespace = (namespace: string): string => (namespace === defaultNamespace ? '' : namespace)

@@ -1,4 +1,4 @@
-import type { MemoryScope } from '@recall/core'
+import type { Address, MemoryScope } from '@recall/core'
 import type { Layout } from '../layout/layout.ts'
 import { createStatements, type Database, type SqlValue } from '../sqlite/driver.ts'
 import type { Conditions, RowCondition } from './conditions.ts'
@@ -7,6 +7,7 @@ import {
   documentColumns,
   joinTags,
   keptNamespace,
+  namespaceColumn,
   type RankedDocument,
   shownNamespace,
 } from './document-row.ts'
@@ -21,6 +22,12 @@ const rowsAtOnce = 500
 
 /** How many indexes this process has opened. */
 let openings = 0
+
+/** How far reads postponed the expiry of a version of an entry. */
+export interface SlidExpiry extends Address {
+  updated: number
+  expires: number
+}
 
 /** The tables of the index and the queries on them. It neither reads files nor decides what is stale. */
 export type SearchIndex = ReturnType<typeof createSearchIndex>
@@ -151,6 +158,14 @@ export function createSearchIndex(database: Database, layout: Layout) {
       ).all(scopeNumbers[scope], keptNamespace(namespace), now) as DocumentRow[]
     },
 
+    /** What expired in any place, after one instant and until another. */
+    expiredBetween(after: number, until: number) {
+      return sql(
+        `SELECT d.scope, ${namespaceColumn}, d.key, d.updated FROM documents d
+         WHERE d.scope IN (${Object.values(scopeNumbers)}) AND d.expires > ? AND d.expires <= ?`,
+      ).all(after, until) as Pick<DocumentRow, 'scope' | 'namespace' | 'key' | 'updated'>[]
+    },
+
     byKey(scope: MemoryScope, namespace: string, key: string): DocumentRow | undefined {
       return sql(
         `SELECT ${documentColumns} FROM documents d WHERE d.scope = ? AND d.namespace = ? AND d.key = ?`,
@@ -179,13 +194,12 @@ export function createSearchIndex(database: Database, layout: Layout) {
       }[]
     },
 
-    slideExpiry(scope: MemoryScope, namespace: string, key: string, expires: number): void {
-      sql('UPDATE documents SET expires = max(expires, ?) WHERE scope = ? AND namespace = ? AND key = ?').run(
-        expires,
-        scopeNumbers[scope],
-        keptNamespace(namespace),
-        key,
-      )
+    /** Does nothing where the index holds another version of the entry: the log is asked when one is indexed. */
+    slideExpiry({ scope, namespace, key, updated, expires }: SlidExpiry): void {
+      sql(
+        `UPDATE documents SET expires = max(expires, ?)
+         WHERE scope = ? AND namespace = ? AND key = ? AND updated = ?`,
+      ).run(expires, scopeNumbers[scope], keptNamespace(namespace), key, updated)
     },
 
     /** Runs a call that only reads, on a single state of the index, whatever other processes write. */

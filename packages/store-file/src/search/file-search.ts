@@ -66,6 +66,8 @@ export interface FileSearchOptions {
   onNotice: (text: string) => void
   weights: RankWeights
   access: MemoryAccess
+  /** Tells the index of expiries that slid without it. */
+  catchUpExpiries(index: SearchIndex, now: number): void
 }
 
 /** Searches the files: finds hits in the index, verifies them against the files, and adds the passages that match. */
@@ -132,6 +134,7 @@ export function createFileSearch(options: FileSearchOptions) {
   const searchOnce = (queries: readonly StoreQuery[], isSettled: boolean) =>
     steadily(() =>
       index.query((current) => {
+        options.catchUpExpiries(current, Math.max(...queries.map(({ now }) => now)))
         if (queries.some(({ embedding }) => embedding)) vectors?.bringInStep(current)
         return current.snapshot(() => hitsIn(current, queries))
       }, isSettled),
