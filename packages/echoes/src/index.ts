@@ -50,6 +50,6 @@ export {
   remembranceCategories,
 } from './lifecycle/remembrance.ts'
 export { type EchoScore, scoreEcho } from './lifecycle/score.ts'
-export { type Mirrored, mirrorEchoes } from './mirror.ts'
+export { copiesWithOrigin, type EchoOrigin, type Mirrored, mirrorEchoes, removeCopies } from './mirror.ts'
 export { openEchoes } from './open-echoes.ts'
 export { type Surfaced, type SurfaceOptions, surface } from './surface.ts'

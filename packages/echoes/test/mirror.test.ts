@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInMemoryStore, createMemoryManager } from '@recall/core'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { type KnownEcho, mirrorEchoes, openEchoes } from '../src/index.ts'
+import { copiesWithOrigin, type KnownEcho, mirrorEchoes, openEchoes, removeCopies } from '../src/index.ts'
 import { entryOf } from './support.ts'
 
 async function open() {
@@ -125,4 +125,42 @@ it('stores no secret that a person wrote into the files, and does not write it a
   await mirrorEchoes(echoes, memory)
   expect(JSON.stringify(await memory.search('long-term', {}))).not.toContain(secret)
   expect(await mirrorEchoes(echoes, memory)).toMatchObject({ written: 0, unchanged: 1, problems: [] })
+})
+
+it('says in copies where their echoes lie, also in those that did not say it, and removes them by that', async () => {
+  const { echoes, memory } = await open()
+  const prefix = 'echo:shop/'
+  const origin = { folder: '/src/shop/.recall/echoes', host: 'workstation' }
+  await echoes.add('reviewer', entryOf())
+  await mirrorEchoes(echoes, memory, { prefix })
+  await memory.write('long-term', 'echo:mine', { ...origin }, { tags: ['echo'] })
+  expect(await copiesWithOrigin(memory)).toEqual(new Map())
+  expect(await mirrorEchoes(echoes, memory, { prefix, origin })).toMatchObject({ written: 1, removed: 0 })
+  expect(await mirrorEchoes(echoes, memory, { prefix, origin })).toMatchObject({ written: 0, unchanged: 1 })
+  expect(await copiesWithOrigin(memory)).toEqual(new Map([['echo:shop/reviewer/inscribed-001', origin]]))
+  await removeCopies(memory, [...(await copiesWithOrigin(memory)).keys()])
+  expect((await memory.search('long-term', {})).map(({ key }) => key)).toEqual(['echo:mine'])
+})
+
+it('is not written again by every machine that shares memory and echoes', async () => {
+  const { echoes, memory } = await open()
+  const prefix = 'echo:shop/'
+  const folder = '/src/shop/.recall/echoes'
+  await echoes.add('reviewer', entryOf())
+  await mirrorEchoes(echoes, memory, { prefix, origin: { folder, host: 'workstation' } })
+  const again = await mirrorEchoes(echoes, memory, { prefix, origin: { folder, host: 'laptop' } })
+  expect(again).toMatchObject({ written: 0, unchanged: 1 })
+})
+
+it('says nothing of a folder whose path holds a secret: what is left of it is another path', async () => {
+  const { echoes, memory } = await open()
+  const origin = {
+    folder: '/src/ghp_abcdefghijklmnopqrstuvwxyz0123456789/.recall/echoes',
+    host: 'workstation',
+  }
+  await echoes.add('reviewer', entryOf())
+  await mirrorEchoes(echoes, memory, { prefix: 'echo:shop/', origin })
+  expect(await copiesWithOrigin(memory)).toEqual(new Map())
+  const [found] = await memory.search<object>('long-term', {})
+  expect(Object.keys(found?.value ?? {})).not.toContain('folder')
 })

@@ -26,6 +26,7 @@ import { firstFew } from '../terminal/first-few.ts'
 import { count, paint, quoted } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
+import { abandonedCopies } from './echoes/abandoned-copies.ts'
 
 /** Examines the memory. Exit code 1 when something is wrong and was not fixed. */
 export async function doctor(
@@ -43,6 +44,7 @@ export async function doctor(
         ...(await embeddingModel(io, store)),
         ...(await sessionsLeft(store, options.fix ?? false)),
         ...lostSessions(store),
+        ...(await abandonedCopies(io, store, options.fix ?? false)),
         ...(options.fix ? await expiredEntries(io, store) : []),
       ])
   const healthy = findings.every(({ ok }) => ok)

@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { targets } from '@recall/agents'
 import { MemoryError, MemoryErrorCode, redactJson, redactText } from '@recall/core'
@@ -100,6 +101,12 @@ const folders = [ownFolder, ...targets.flatMap(({ echoes = [] }) => echoes)]
 const usualFolder = (path: string): string =>
   join(path, folders.find((folder) => existsSync(join(path, folder))) ?? ownFolder)
 
+/** The project that echoes in a folder belong to, by their place in it. A folder of another name stands for itself. */
+export function projectHolding(folder: string): string {
+  const usual = folders.find((each) => folder.endsWith(join(sep, each)))
+  return usual === undefined ? folder : folder.slice(0, -join(sep, usual).length)
+}
+
 /**
  * The nearest folder at or above this one with echoes or with version control, otherwise this one: a project does not
  * share the echoes of a folder that contains it, such as a home folder with a memory.
@@ -165,15 +172,21 @@ export async function copyToMemory(
   // Without a memory there is nothing to update, but a missing root that was named is reported.
   if (!isNamed && !holdsMemory(root, options)) return undefined
   const prefix = prefixOf(root, path, folder)
-  return withMemory(io, options, (memory) => mirrorEchoes(echoes, memory, { prefix }))
+  // A memory in its own project moves along with the echoes.
+  const origin = prefix === ownPrefix ? undefined : { folder, host: hostname() }
+  return withMemory(io, options, (memory) => mirrorEchoes(echoes, memory, { prefix, origin }))
 }
+
+const ownPrefix = 'echo:'
 
 /** The prefix of the copies' keys. Several projects and folders may share a memory, so it names the folder. */
 function prefixOf(root: string, path: string, folder: string): string {
   const usual = usualFolder(path)
   // Only one folder of a project may use the plain prefix; a second one would replace its copies.
   const isOwn = (root === path || root.startsWith(path + sep)) && (folder === usual || !existsSync(usual))
-  return isOwn ? 'echo:' : `echo:${basename(path).replace(/[^\w.-]+/g, '-')}-${sha256(folder).slice(0, 6)}/`
+  return isOwn
+    ? ownPrefix
+    : `${ownPrefix}${basename(path).replace(/[^\w.-]+/g, '-')}-${sha256(folder).slice(0, 6)}/`
 }
 
 /** @throws MemoryError NOT_FOUND for an unknown role */
