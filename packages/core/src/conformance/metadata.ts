@@ -52,6 +52,19 @@ export const metadata: Theme = {
         })
         const filters = { key: 'fact', accessedAt: { gte: born + 5000 } }
         expect(await memory.search('long-term', { filters }, { touch: false })).toHaveLength(1)
+
+        // Also when the clock was set back since the last access.
+        time.advance(5000)
+        await memory.read('long-term', 'fact')
+        time.advance(-3000)
+        await memory.write('long-term', 'fact', 3)
+        const set = { updatedAt: born + 7000, accessedAt: born + 7000, accessCount: 2 }
+        expect(await metadataOf(memory, 'fact')).toMatchObject(set)
+        const since = { key: 'fact', accessedAt: { gt: born + 7000 } }
+        expect(await memory.search('long-term', { filters: since }, { touch: false })).toEqual([])
+        time.advance(500)
+        await memory.read('long-term', 'fact')
+        expect(await metadataOf(memory, 'fact')).toMatchObject({ accessedAt: born + 7500, accessCount: 3 })
       },
     ),
 

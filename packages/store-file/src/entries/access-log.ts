@@ -15,6 +15,16 @@ export interface Access {
   expires: number | null
 }
 
+/** A row of the log. */
+type KnownAccess = Access & Version
+
+/** What the log says of a version of an entry. Of an earlier one only the count goes on: overwriting is an access. */
+export function accessTo(known: KnownAccess | undefined, { created, updated }: Version): Access | null {
+  if (known?.created !== created) return null
+  const { at, count, expires } = known
+  return known.updated === updated ? { at, count, expires } : { at: 0, count, expires: null }
+}
+
 export type AccessLog = ReturnType<typeof createAccessLog>
 
 /**
@@ -36,12 +46,12 @@ export function createAccessLog(
     now,
   )
 
-  const row = (address: Address): (Access & Version) | undefined =>
+  const row = (address: Address): KnownAccess | undefined =>
     ifPresent(
       ({ sql }) =>
         sql(
           'SELECT created, updated, at, count, expires FROM access WHERE scope = ? AND namespace = ? AND key = ?',
-        ).get(address.scope, address.namespace, address.key) as (Access & Version) | undefined,
+        ).get(address.scope, address.namespace, address.key) as KnownAccess | undefined,
     )
 
   const forget = (addresses: readonly Address[]): void => {
@@ -49,12 +59,7 @@ export function createAccessLog(
   }
 
   return {
-    read(address: Address, { created, updated }: Version): Access | null {
-      const known = row(address)
-      if (!known || known.created !== created) return null
-      const { at, count, expires } = known
-      return { at, count, expires: known.updated === updated ? expires : null }
-    },
+    read: (address: Address, version: Version): Access | null => accessTo(row(address), version),
 
     /** Call it before removing an entry as expired: without the log every entry looks as if nobody had read it. */
     assertReadable,
@@ -97,7 +102,10 @@ export function createAccessLog(
       making(({ database, sql }) => {
         const statement = sql(
           `INSERT INTO access (scope, namespace, key, created, updated, at, count, expires) VALUES (?, ?, ?, ?, ?, ?, 1, ?)
-         ON CONFLICT DO UPDATE SET at = CASE WHEN created = excluded.created THEN max(at, excluded.at) ELSE excluded.at END,
+         ON CONFLICT DO UPDATE SET
+           at = CASE
+             WHEN created = excluded.created AND updated >= excluded.updated THEN max(at, excluded.at)
+             ELSE excluded.at END,
            expires = CASE
              WHEN created = excluded.created AND updated = excluded.updated
                THEN max(coalesce(expires, excluded.expires), excluded.expires)
@@ -118,20 +126,14 @@ export function createAccessLog(
       })
     },
 
-    /** Accesses of a scope, by key; `created` tells which entry of that key they belong to. */
-    all(scope: string, namespace: string): Map<string, Pick<Access, 'at' | 'count'> & { created: number }> {
+    /** The accesses of a scope, by key. */
+    all(scope: string, namespace: string): Map<string, KnownAccess> {
       const rows = ifPresent(({ sql }) =>
-        sql('SELECT key, created, at, count FROM access WHERE scope = ? AND namespace = ?').all(
-          scope,
-          namespace,
-        ),
+        sql(
+          'SELECT key, created, updated, at, count, expires FROM access WHERE scope = ? AND namespace = ?',
+        ).all(scope, namespace),
       )
-      return new Map(
-        ((rows ?? []) as { key: string; created: number; at: number; count: number }[]).map((row) => [
-          row.key,
-          row,
-        ]),
-      )
+      return new Map(((rows ?? []) as (KnownAccess & { key: string })[]).map((row) => [row.key, row]))
     },
 
     /** Replaces the accesses of an earlier entry at the address by those that the new one brings along. */

@@ -20,7 +20,7 @@ import {
   withinMatch,
 } from '@recall/core/ranking'
 import type { MemoryAccess } from '../access.ts'
-import type { AccessLog } from '../entries/access-log.ts'
+import { type AccessLog, accessTo } from '../entries/access-log.ts'
 import type { EntryFiles } from '../entries/entry-files.ts'
 import { neverRead, sameStamp, stampOf } from '../files/file-stamp.ts'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
@@ -150,10 +150,9 @@ export function createFileSearch(options: FileSearchOptions) {
       let accesses: ReturnType<typeof accessLog.all> | undefined
       const access: FileAccess = {
         value: (row) => read(row)?.value,
-        use({ key, created }) {
+        use(row) {
           accesses ??= accessLog.all(query.scope, query.namespace)
-          const known = accesses.get(key)
-          return known?.created === created ? known : neverUsed
+          return accessTo(accesses.get(row.key), row) ?? neverUsed
         },
       }
       const meaning =

@@ -6,8 +6,8 @@ import { splitTags } from '../search-index/document-row.ts'
 /** What a filter needs from the files; called only where the index has no answer. */
 export interface FileAccess {
   value(row: DocumentRow): JsonValue | undefined
-  /** When the entry was last read, 0 for never, and how often. */
-  use(row: Pick<DocumentRow, 'key' | 'created'>): { at: number; count: number }
+  /** When this version of the entry was last read, 0 for never, and how often the entry was. */
+  use(row: Pick<DocumentRow, 'key' | 'created' | 'updated'>): { at: number; count: number }
 }
 
 export const isEverything = (filter: Filter | undefined): boolean =>
