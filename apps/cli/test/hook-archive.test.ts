@@ -360,7 +360,7 @@ describe('archiving by hooks', () => {
     const week = 8 * 24 * 3600_000
     const at = Date.parse('2026-03-06T12:00:00Z') - week
     const session = { host: 'claude', transcript: join(shell.root, 'gone for ever.jsonl'), at } as const
-    saveNote(place, { ...session, sessionId: 'done', state: 'open' })
+    saveNote(place, { ...session, sessionId: 'done', state: 'ended' })
     const damaged = join(shell.root, "somebody's garbage.jsonl")
     writeFileSync(damaged, 'no transcript\n')
     saveNote(place, {
@@ -398,12 +398,46 @@ describe('archiving by hooks', () => {
     expect(out).toContain(`recall archive '${damaged.replace("'", "'\\''")}'`)
   })
 
+  it('archives what was said in a session that had been open for weeks before it was killed', async () => {
+    const { shell, transcript, run } = await hooked()
+    const place = { root: shell.root, layout: layouts.entity }
+    const daysAgo = (days: number) => Date.parse('2026-03-06T12:00:00Z') - days * 24 * 3600_000
+    const startOther = (session_id: string) => {
+      const transcript_path = join(shell.root, `${session_id}.jsonl`)
+      const starting = { session_id, transcript_path, hook_event_name: 'SessionStart' }
+      return shell.withInput(event(starting)).run('hook', 'session-start')
+    }
+    const grow = (text: string, days: number) => {
+      appendFileSync(transcript, `${JSON.stringify({ role: 'user', content: text })}\n`)
+      utimesSync(transcript, daysAgo(days) / 1000, daysAgo(days) / 1000)
+    }
+    await run('session-start', 'SessionStart')
+    const [note] = readNotes(place)
+    if (note) saveNote(place, { ...note, at: daysAgo(50) })
+    grow('The ostrich needs wings.', 29)
+    await startOther('s2')
+    grow('We decided on feathers.', 1)
+    await startOther('s3')
+    expect((await shell.run('search', 'feathers')).code).toBe(0)
+  })
+
+  it('is done with a session left open whose transcript has not changed for a month', async () => {
+    const { shell, transcript, run } = await hooked()
+    const place = { root: shell.root, layout: layouts.entity }
+    const at = Date.parse('2026-03-06T12:00:00Z') - 31 * 24 * 3600_000
+    saveNote(place, { sessionId: 'old', host: 'claude', transcript, at, state: 'open' })
+    utimesSync(transcript, at / 1000, at / 1000)
+    await run('session-start', 'SessionStart')
+    expect(readNotes(place)).toMatchObject([{ sessionId: 's1' }])
+  })
+
   it('is done with a session that a person had forgotten', async () => {
     const shell = createShell()
     await shell.run('init')
     const place = { root: shell.root, layout: layouts.entity }
     const transcript = writeSession(shell.root, 's1', poolSession)
     const at = Date.parse('2026-03-06T12:00:00Z') - 8 * 24 * 3600_000
+    utimesSync(transcript, at / 1000, at / 1000)
     const problem = { reason: 'it was forgotten', tries: 1, isForgotten: true }
     saveNote(place, { sessionId: 's1', host: 'claude', transcript, at, state: 'ended', problem })
     await shell.run('hook', 'drain')

@@ -37,8 +37,14 @@ export interface MemoryPlace {
   layout: Layout
 }
 
+const day = 24 * 3600 * 1000
 /** After this time the file of a session is deleted, unless something is left to archive. The archive stays. */
-const keepFor = 7 * 24 * 3600 * 1000
+const keepFor = 7 * day
+/**
+ * The same for a session that did not end: some hosts report nothing of one that just goes on. Claude Code removes
+ * transcripts after as long.
+ */
+const keepOpenFor = 30 * day
 /** Number of tries after which a transcript is given up. */
 const mostTries = 5
 
@@ -77,12 +83,20 @@ export function saveNote(place: MemoryPlace, session: SessionNote): void {
   )
 }
 
-/** Deletes the files of sessions without an event for a week, unless something is left to archive or was given up. */
+/** Deletes the files of sessions that have long been at rest, unless something is left to archive or was given up. */
 export function deleteOldNotes(place: MemoryPlace, now: number, own: string): void {
   for (const session of readNotes(place)) {
-    if (now - session.at <= keepFor || isPending(session, own) || isGivenUp(session)) continue
+    if (isRecent(session, now) || isPending(session, own) || isGivenUp(session)) continue
     deleteNote(place, session.sessionId)
   }
+}
+
+function isRecent({ transcript, state, at }: SessionNote, now: number): boolean {
+  if (now - at <= keepFor) return true
+  // A database changes with any of its sessions, and its host reports the end of each turn.
+  if (splitAddress(transcript) !== null) return false
+  const usedAt = Math.max(at, stateOf(transcript)?.changedAt ?? 0)
+  return now - usedAt <= (state === 'open' ? keepOpenFor : keepFor)
 }
 
 /** Deletes the file of a session. */
