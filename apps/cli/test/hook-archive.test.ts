@@ -489,6 +489,25 @@ describe('archiving by hooks', () => {
     expect((await shell.run('search', 'hinges')).code).toBe(0)
   })
 
+  it.each([
+    ['half a line', '{"role":"user","content":"buy the a'],
+    ['space that its host reserved', '\0'.repeat(5000)],
+  ])('waits for what is said in an open session whose transcript has only %s', async (_, beginning) => {
+    const { shell, transcript, run } = await hooked()
+    const startOther = async (session_id: string) => {
+      const transcript_path = join(shell.root, `${session_id}.jsonl`)
+      const starting = { session_id, transcript_path, hook_event_name: 'SessionStart' }
+      return (await shell.withInput(event(starting)).run('hook', 'session-start')).out
+    }
+    writeFileSync(transcript, beginning)
+    await run('session-start', 'SessionStart')
+    expect(await startOther('s2')).toBe('')
+    expect(readdirSync(join(shell.root, 'memory/conversations'))).toEqual([])
+    writeSession(shell.root, 's1', [{ role: 'user', text: 'buy the avocets' }])
+    await startOther('s3')
+    expect((await shell.run('search', 'avocets')).code).toBe(0)
+  })
+
   it('gives what it archived its vectors in the background, where a memory has some', async () => {
     const asked: string[] = []
     const root = temporaryFolder()

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { openTranscript, splitAddress } from '@recall/agents'
+import { openTranscript, readLines, splitAddress } from '@recall/agents'
 import {
   type Conversation,
   conversationKey,
@@ -26,6 +26,7 @@ export type ArchiveResult = ArchiveOutcome & { path: string; title?: string; ski
  * window entry alone was forgotten does not enter the window again.
  *
  * @param options.journal one that the caller saves; without it each change is saved at once
+ * @param options.growing a transcript that its host may still be writing: its first line may be half-written
  * @param options.until when to give up, on the clock of `performance`. Default: never
  * @throws OutOfTime then; the parts that are archived by then stay
  */
@@ -37,16 +38,17 @@ export async function createArchiver(
     lm: LanguageModel | undefined
     resummarize?: boolean
     justEnded?: boolean
+    growing?: string
     journal?: ImportJournal
     until?: number
   },
 ): Promise<(path: string) => Promise<ArchiveResult>> {
   const { lm, journal = openJournal(store), until = Number.POSITIVE_INFINITY } = options
-  const { resummarize = false, justEnded = false } = options
+  const { resummarize = false, justEnded = false, growing } = options
   const { config } = readConfig(defaultFileSystem, store.root, store.layout)
   const isForgotten = readForgotten(store)
   return async (path) => {
-    const conversation = await openSession(path)
+    const conversation = await openSession(path, path === growing)
     if (conversation.isNamedByFile) {
       const file = { path, name: conversation.sessionId }
       conversation.sessionId = await findSessionId(memory, journal, file)
@@ -120,11 +122,12 @@ const askedFirst = (memory: MemoryManager, ask: () => void): MemoryManager => ({
 })
 
 /** Opens a transcript; one that a host has only created counts as a session in which nothing was said. */
-async function openSession(path: string): Promise<Conversation> {
+async function openSession(path: string, mayGrow: boolean): Promise<Conversation> {
   try {
     return await openTranscript(path)
   } catch (error) {
-    if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT) || !(await isBlank(path))) throw error
+    if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
+    if (!(await isBlank(path)) && !(mayGrow && (await isHalfLine(path)))) throw error
     return { sessionId: basename(path, '.jsonl'), messages: [], facts: { skipped: {} } }
   }
 }
@@ -132,9 +135,28 @@ async function openSession(path: string): Promise<Conversation> {
 const longestBlank = 4096
 
 async function isBlank(path: string): Promise<boolean> {
-  if (!path.endsWith('.jsonl')) return false
-  const stats = await stat(path)
   // A pipe has no size, and may never end.
-  if (!stats.isFile() || stats.size > longestBlank) return false
+  if (!(await isLog(path)) || (await stat(path)).size > longestBlank) return false
   return (await readFile(path, 'utf8')).trim() === ''
+}
+
+/** Whether a file has only the beginning of a line, or bytes that were reserved and not filled. */
+async function isHalfLine(path: string): Promise<boolean> {
+  if (!(await isLog(path))) return false
+  for await (const { text, ended } of readLines(path, { mostLines: 1 })) {
+    const said = text?.replaceAll('\0', '')
+    return !ended && (said === '' || (said?.startsWith('{') === true && !isJson(said)))
+  }
+  return false
+}
+
+const isLog = async (path: string): Promise<boolean> => path.endsWith('.jsonl') && (await stat(path)).isFile()
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }

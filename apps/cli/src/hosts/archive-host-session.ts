@@ -102,7 +102,7 @@ async function archiveTranscripts(
   source: 'session' | 'checkpoint',
   archiving: Archiving,
 ): Promise<void> {
-  const options = { ...archiving, resummarize: true, justEnded: true }
+  const options = { ...archiving, resummarize: true, justEnded: true, growing: session.transcript }
   const archiver = await createArchiver(memory, store, source, options)
   const [own, ...helpers] = await listSessionTranscripts(session.transcript)
   if (own !== undefined) await archiver(own)
