@@ -2,7 +2,7 @@ import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { layouts } from '@recall/store-file'
 import { expect, it } from 'vitest'
-import { readNotes, saveNote } from '../src/hosts/session-notes.ts'
+import { readNotes, saveNote, stampOf } from '../src/hosts/session-notes.ts'
 import { openOpencodeDatabase, sessionsOfOnePrompt } from './opencode-database.ts'
 import { createShell, poolSession, writeFiles, writeSession } from './support.ts'
 
@@ -16,7 +16,7 @@ async function givenUp(
   const transcript = join(shell.root, name)
   writeFiles(shell.root, { 'sessions/s1.jsonl': 'no transcript\n' })
   const place = { root: shell.root, layout: layouts.entity }
-  const problem = { reason: 'it is damaged', tries: 5 }
+  const problem = { reason: 'it is damaged', tries: 5, seen: stampOf(transcript) ?? undefined }
   saveNote(place, {
     sessionId: 's1',
     host: 'claude',

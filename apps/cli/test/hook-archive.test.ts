@@ -508,6 +508,25 @@ describe('archiving by hooks', () => {
     expect((await shell.run('search', 'avocets')).code).toBe(0)
   })
 
+  it('tries a session again that was given up once its transcript has changed', async () => {
+    const { shell, transcript, run } = await hooked()
+    const place = { root: shell.root, layout: layouts.entity }
+    const tries = async () => {
+      await shell.run('hook', 'drain')
+      return readNotes(place)[0]?.problem?.tries
+    }
+    writeFileSync(transcript, 'no transcript\n')
+    await run('session-end', 'SessionEnd')
+    for (let i = 0; i < 6; i++) await tries()
+    expect(await tries()).toBe(5)
+    appendFileSync(transcript, 'nor is this\n')
+    expect(await tries()).toBe(1)
+    for (let i = 0; i < 5; i++) await tries()
+    writeSession(shell.root, 's1', poolSession)
+    expect(await tries()).toBeUndefined()
+    expect((await shell.run('search', 'release')).code).toBe(0)
+  })
+
   it('gives what it archived its vectors in the background, where a memory has some', async () => {
     const asked: string[] = []
     const root = temporaryFolder()

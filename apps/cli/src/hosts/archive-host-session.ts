@@ -1,4 +1,4 @@
-import { listSessionTranscripts } from '@recall/agents'
+import { listSessionTranscripts, splitAddress } from '@recall/agents'
 import {
   isMemoryError,
   type LmProvider,
@@ -11,7 +11,7 @@ import { defaultFileSystem, type FileStore, readConfig } from '@recall/store-fil
 import { createArchiver } from '../archiving/archiver.ts'
 import { readForgotten } from '../memory/forgotten.ts'
 import { compactionKey, compactionType } from '../memory/session-keys.ts'
-import { type SessionNote, stampOf } from './session-notes.ts'
+import { type SessionNote, type SessionProblem, stampOf } from './session-notes.ts'
 import type { Revision } from './session-revisions.ts'
 
 /** The outcome of archiving a host's session. */
@@ -49,7 +49,7 @@ export async function archiveHostSession(
     outcome.saved = await archiveNews(memory, store, session, outcome, { lm, until })
   } catch (error) {
     if (!isMemoryError(error)) throw error
-    outcome.problem = problemOf(session, error)
+    outcome.problem = problemOf(session, seen, error)
   }
   return outcome
 }
@@ -78,11 +78,20 @@ async function archiveNews(
 }
 
 function problemOf(
-  { problem }: SessionNote,
-  { code, message, details }: MemoryError,
-): SessionNote['problem'] {
-  const tries = (problem?.tries ?? 0) + (ofMemory.has(code) ? 0 : 1)
-  return { reason: message, tries, ...(details?.forgotten === true ? { isForgotten: true } : {}) }
+  { transcript, problem }: SessionNote,
+  stamp: string | null,
+  error: MemoryError,
+): SessionProblem {
+  // The stamp of a database changes with any of its sessions.
+  const seen = splitAddress(transcript) === null ? (stamp ?? undefined) : undefined
+  const isChanged = problem?.seen !== undefined && problem.seen !== seen
+  const before = isChanged ? 0 : (problem?.tries ?? 0)
+  return {
+    reason: error.message,
+    tries: before + (ofMemory.has(error.code) ? 0 : 1),
+    ...(seen === undefined ? {} : { seen }),
+    ...(error.details?.forgotten === true ? { isForgotten: true } : {}),
+  }
 }
 
 /** Failures of the memory rather than the session, such as a full disk: they do not count as tries. */

@@ -28,8 +28,18 @@ export interface SessionNote {
   isTold?: boolean
   /** Redacted summaries that the host wrote when it compacted the session, still to be stored. */
   summaries?: { id: string; text: string }[]
-  /** Why the last try to archive it failed, how many tries did, and whether because a person had it forgotten. */
-  problem?: { reason: string; tries: number; isForgotten?: boolean }
+  /** Why it could not be archived. */
+  problem?: SessionProblem
+}
+
+export interface SessionProblem {
+  reason: string
+  /** How many tries failed since the transcript changed. */
+  tries: number
+  /** Stamp of the transcript at that time; none for a session in a database. */
+  seen?: string
+  /** Whether because a person had it forgotten. */
+  isForgotten?: boolean
 }
 
 export interface MemoryPlace {
@@ -108,6 +118,11 @@ export function deleteNote(place: MemoryPlace, sessionId: string): void {
 export const isGivenUp = ({ problem }: SessionNote): boolean =>
   problem !== undefined && problem.tries >= mostTries && !problem.isForgotten
 
+/** Whether a transcript has changed since it could not be archived; one that is gone has not. */
+function hasChanged({ transcript, problem }: SessionNote): boolean {
+  return problem?.seen !== undefined && ![problem.seen, null].includes(stampOf(transcript))
+}
+
 /** Changes whenever a transcript does; `null` when there is no file. */
 export const stampOf = (transcript: string): string | null => stateOf(transcript)?.stamp ?? null
 
@@ -141,7 +156,7 @@ function statsOf(path: string): Stats | null {
  * @param own id of the session that is just starting
  */
 export function isPending(session: SessionNote, own?: string): boolean {
-  if (session.problem?.isForgotten || isGivenUp(session)) return false
+  if (session.problem?.isForgotten || (isGivenUp(session) && !hasChanged(session))) return false
   if ((session.summaries?.length ?? 0) > 0 || session.state === 'checkpoint') return true
   if (session.state === 'open' && (own === undefined || session.sessionId === own)) return false
   if (session.saved === 'checkpoint') return true
