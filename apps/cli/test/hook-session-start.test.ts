@@ -143,7 +143,7 @@ it('says that a session was not archived, also where there is nothing else to te
   const start = { session_id: 's2', hook_event_name: 'SessionStart', transcript_path: '/n' }
   for (const source of ['startup', 'resume'])
     expect(JSON.parse(await told('session-start', { ...start, source }))).toEqual({
-      systemMessage: expect.stringContaining(`Recall: Not archived: ${transcript} is not a transcript`),
+      systemMessage: `Recall: Not archived: ${transcript} is not a transcript of Claude Code that Recall can read`,
     })
 })
 

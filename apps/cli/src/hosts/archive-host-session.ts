@@ -1,4 +1,4 @@
-import { listSessionTranscripts, splitAddress } from '@recall/agents'
+import { listSessionTranscripts, splitAddress, targets } from '@recall/agents'
 import {
   isMemoryError,
   type LmProvider,
@@ -78,7 +78,7 @@ async function archiveNews(
 }
 
 function problemOf(
-  { transcript, problem }: SessionNote,
+  { transcript, host, problem }: SessionNote,
   stamp: string | null,
   error: MemoryError,
 ): SessionProblem {
@@ -87,11 +87,18 @@ function problemOf(
   const isChanged = problem?.seen !== undefined && problem.seen !== seen
   const before = isChanged ? 0 : (problem?.tries ?? 0)
   return {
-    reason: error.message,
+    reason: reasonOf(error, host),
     tries: before + (ofMemory.has(error.code) ? 0 : 1),
     ...(seen === undefined ? {} : { seen }),
     ...(error.details?.forgotten === true ? { isForgotten: true } : {}),
   }
+}
+
+/** The notice of a hook has no room for all formats of transcripts, and the host is known. */
+function reasonOf({ message, details }: MemoryError, host: string): string {
+  if (details?.formats === undefined) return message
+  const title = targets.find(({ name }) => name === host)?.title ?? host
+  return `${details.path} is not a transcript of ${title} that Recall can read`
 }
 
 /** Failures of the memory rather than the session, such as a full disk: they do not count as tries. */
