@@ -199,6 +199,26 @@ it('lists with a forked Claude Code session those that it was forked from, and r
   ])
 })
 
+it.each([
+  ['Claude Code', { sessionId: 'b', message: { role: 'user', content: 'go' } }],
+  ['Qwen Code', { sessionId: 'b', message: { role: 'user', parts: [{ text: 'go' }] } }],
+])('says of a forked session of %s where it works, not where the other one did', async (_, said) => {
+  const forkedFrom = { sessionId: 'a', messageUuid: 'u1' }
+  const copied = { ...said, type: 'user', uuid: 'u1', cwd: '/home/dev/api', forkedFrom }
+  const { root } = await folderOf({
+    'p/a.jsonl': jsonLines({ ...copied, sessionId: 'a', forkedFrom: undefined }),
+    'p/b.jsonl': jsonLines(copied, { ...said, type: 'user', uuid: 'u2', cwd: '/home/dev/api-2' }),
+    'p/c.jsonl': jsonLines(copied),
+  })
+  const projectOf = async (name: string) => {
+    const conversation = await openTranscript(join(root, 'p', name))
+    await messagesOf(conversation)
+    return conversation.facts.project
+  }
+  expect(await projectOf('b.jsonl')).toBe('/home/dev/api-2')
+  expect(await projectOf('c.jsonl')).toBe('/home/dev/api')
+})
+
 it.each(['s1/s1.jsonl', 's1.jsonl'])('lists a Cursor session with its helpers: %s', async (session) => {
   const line = jsonLines({ role: 'user', message: { content: 'paint it' } })
   const helpers = ['s1/subagents/h1.jsonl', 's1/subagents/h2.jsonl']

@@ -53,12 +53,16 @@ async function* readMessages(
   const findOrigin = createOriginFinder(path)
   const seen = new Set<string>()
   const idOf = createMessageIds()
+  let copiedProject: string | undefined
 
   for await (const line of readTranscriptLines(path, skip, options)) {
     title.onLine(line)
     facts.title = title.best()
+    if (isLeftOut(line) || findOrigin(line.raw) !== undefined) {
+      copiedProject ??= line.cwd
+      continue
+    }
     facts.project ??= line.cwd
-    if (isLeftOut(line) || findOrigin(line.raw) !== undefined) continue
     if (line.uuid !== undefined && seen.has(line.uuid)) continue
     let id: string | undefined
     const fallbackId = (): string => (id ??= idOf(line.message ?? line.raw))
@@ -67,6 +71,7 @@ async function* readMessages(
     if (line.uuid !== undefined && messages.length > 0) seen.add(line.uuid)
     yield* messages
   }
+  facts.project ??= copiedProject
   for (let i = 0; i < queue.undelivered(); i++) skip('queued prompt that never reached the agent')
 }
 

@@ -49,21 +49,28 @@ async function* readMessages(path: string, facts: ConversationFacts): AsyncGener
   const findOrigin = createOriginFinder(path)
   const idOf = createMessageIds()
   const seen = new Set<string>()
+  let copiedProject: string | undefined
   for await (const { value } of readJsonLines(path, skip)) {
     if (!isRecord(value) || typeof value.type !== 'string') {
       skip(skippedKinds.notAMessage)
       continue
     }
-    takeOver(value, facts)
+    noteTitle(value, facts)
+    const cwd = nonEmptyText(value.cwd)
     const id = nonEmptyText(value.uuid) ?? idOf([value.type, value.message])
-    if (seen.has(id) || findOrigin(value) !== undefined) continue
+    if (findOrigin(value) !== undefined) {
+      copiedProject ??= cwd
+      continue
+    }
+    facts.project ??= cwd
+    if (seen.has(id)) continue
     seen.add(id)
     yield* toMessages(value as ChatRecord, id)
   }
+  facts.project ??= copiedProject
 }
 
-function takeOver({ cwd, subtype, systemPayload }: Record<string, unknown>, facts: ConversationFacts): void {
-  if (typeof cwd === 'string' && cwd !== '') facts.project ??= cwd
+function noteTitle({ subtype, systemPayload }: Record<string, unknown>, facts: ConversationFacts): void {
   const title = isRecord(systemPayload) && subtype === 'custom_title' ? systemPayload.customTitle : undefined
   if (typeof title === 'string' && title.trim() !== '') facts.title = title.trim()
 }
