@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import { orAbsent } from '@recall/core/process'
 import { removeFile, removeFiles, replaceFile } from './files/atomic-write.ts'
-import type { FileSystem } from './files/file-system.ts'
+import { type FileSystem, namesIn } from './files/file-system.ts'
 import { isAbandoned, ownedName } from './files/owned-name.ts'
 
 /**
@@ -25,7 +24,7 @@ export function createErasures(
 
     /** Notes of processes that were killed before the rebuild. */
     interrupted: (): string[] =>
-      (orAbsent(() => fileSystem.readdirSync(folder)) ?? [])
+      (namesIn(fileSystem, folder) ?? [])
         .map((name) => join(folder, name))
         .filter((path) => isAbandoned(fileSystem, path)),
 

@@ -1,9 +1,8 @@
 import { dirname } from 'node:path'
 import { isMemoryError } from '@recall/core'
-import { orAbsent } from '@recall/core/process'
 import { archivedFiles } from './cold/cold-folder.ts'
 import type { FileStore } from './file-store.ts'
-import type { FileSystem } from './files/file-system.ts'
+import { type FileSystem, namesIn } from './files/file-system.ts'
 import { fromShown, isInside } from './files/paths.ts'
 import { readText } from './files/read-text.ts'
 import { rewriteFile } from './files/rewrite-file.ts'
@@ -72,7 +71,7 @@ export type ScrubbableStore = Pick<
 
 function storedFiles(fileSystem: FileSystem, { root, layout }: ScrubbableStore): string[] {
   const files = sourcesOf(fileSystem, root, layout).flatMap((source) => {
-    const names = orAbsent(() => fileSystem.readdirSync(fromShown(root, source.path))) ?? []
+    const names = namesIn(fileSystem, fromShown(root, source.path)) ?? []
     return names
       .filter((name) => source.accepts(name))
       .map((name) => (source.path === '' ? name : `${source.path}/${name}`))

@@ -8,7 +8,7 @@ import { parseFrontMatter } from './documents/front-matter.ts'
 import { mergeIn } from './documents/merge.ts'
 import { openingIn } from './documents/opening.ts'
 import { parseWindow } from './documents/window.ts'
-import { type FileSystem, orUnusable, statusOf } from './files/file-system.ts'
+import { type FileSystem, namesIn, orUnusable, statusOf } from './files/file-system.ts'
 import { fromShown, isInside, refuseLinks } from './files/paths.ts'
 import { readText, type TextFile } from './files/read-text.ts'
 import { archiveFile, archiveNumber, type Layout } from './layout/layout.ts'
@@ -102,7 +102,7 @@ function statusAt(
   }
   const curated = document(layout.curated)
   const window = document(layout.window)
-  const names = orAbsent(() => fileSystem.readdirSync(join(root, layout.archives)))
+  const names = readable(() => namesIn(fileSystem, join(root, layout.archives)))
   const archives = (names ?? []).filter((name) => archiveFile.test(name))
   const table = readable(() => readText(fileSystem, join(root, layout.archiveIndex)))
   return {
@@ -137,7 +137,7 @@ function indexStatus(fileSystem: FileSystem, root: string, layout: Layout): Memo
   if (!fileSystem.existsSync(join(internal, indexName))) return { fresh: false, documents: 0 }
   const seal = readSeal(fileSystem, internal)
   if (!seal) return null
-  const writers = orAbsent(() => fileSystem.readdirSync(join(internal, 'writers'))) ?? []
+  const writers = namesIn(fileSystem, join(internal, 'writers')) ?? []
   const inStep = sourcesOf(fileSystem, root, layout).every(({ path }) => {
     const modified = statusOf(fileSystem, join(root, path))?.mtimeMs ?? 0
     return modified === Math.abs(seal.folders[path] ?? 0)

@@ -1,7 +1,6 @@
-import { orAbsent } from '@recall/core/process'
 import { parseConversation } from '../documents/conversation.ts'
 import type { FileStore } from '../file-store.ts'
-import type { FileSystem } from '../files/file-system.ts'
+import { type FileSystem, namesIn } from '../files/file-system.ts'
 import { fromShown, isInside } from '../files/paths.ts'
 import { readBeginning } from '../files/read-text.ts'
 import {
@@ -46,7 +45,7 @@ const archivePlaces = (
   named: RegExp,
 ): Pick<ArchiveHead, 'folder' | 'name'>[] =>
   foldersOf(fileSystem, root, layout).flatMap((folder) =>
-    (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder))) ?? [])
+    (namesIn(fileSystem, fromShown(root, folder)) ?? [])
       .filter((name) => named.test(name))
       .sort(compareArchives)
       .map((name) => ({ folder, name })),

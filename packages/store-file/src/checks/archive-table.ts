@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { ConversationArchive } from '@recall/core'
-import { orAbsent } from '@recall/core/process'
 import {
   archiveRows,
   datesInTable,
@@ -12,7 +11,7 @@ import {
 } from '../documents/archive-index.ts'
 import { parseConversation } from '../documents/conversation.ts'
 import type { FileStore } from '../file-store.ts'
-import type { FileSystem } from '../files/file-system.ts'
+import { type FileSystem, namesIn } from '../files/file-system.ts'
 import { readText } from '../files/read-text.ts'
 import { rewriteFile } from '../files/rewrite-file.ts'
 import { archiveFile, archiveNumber } from '../layout/layout.ts'
@@ -50,7 +49,7 @@ export function checkArchiveTable(fileSystem: FileSystem, store: FileStore, repo
 
 /** `null` where their folder is missing. */
 const archiveNames = (fileSystem: FileSystem, { root, layout }: FileStore): string[] | null =>
-  orAbsent(() => fileSystem.readdirSync(join(root, layout.archives)))
+  namesIn(fileSystem, join(root, layout.archives))
     ?.filter((name) => archiveFile.test(name))
     .sort() ?? null
 

@@ -1,6 +1,5 @@
-import { orAbsent } from '@recall/core/process'
 import type { FileStore } from '../file-store.ts'
-import type { FileSystem } from '../files/file-system.ts'
+import { type FileSystem, namesIn } from '../files/file-system.ts'
 import { folderOf, fromShown } from '../files/paths.ts'
 import { archiveFoldersOf } from '../layout/layout.ts'
 import { sourcesOf } from '../layout/sources.ts'
@@ -15,7 +14,7 @@ export function checkCopies(fileSystem: FileSystem, { root, layout }: FileStore,
   const folders = new Set([...sources, folderOf(layout.archiveIndex)])
   for (const archives of archiveFoldersOf(layout)) folders.delete(archives)
   const problems = [...folders].flatMap((folder) =>
-    (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder))) ?? []).sort().flatMap((name) => {
+    (namesIn(fileSystem, fromShown(root, folder)) ?? []).sort().flatMap((name) => {
       const original = copyOf.exec(name)?.[1]
       if (original === undefined) return []
       return [`${within(folder, name)} is another version of ${within(folder, `${original}.md`)}`]

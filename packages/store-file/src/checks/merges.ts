@@ -1,11 +1,10 @@
 import { join } from 'node:path'
-import { orAbsent } from '@recall/core/process'
 import { withBothSides } from '../documents/archive-index.ts'
 import { isAsWritten } from '../documents/conversation.ts'
 import { mergeIn, sidesOf } from '../documents/merge.ts'
 import type { FileStore } from '../file-store.ts'
 import { replaceFile } from '../files/atomic-write.ts'
-import type { FileSystem } from '../files/file-system.ts'
+import { type FileSystem, namesIn } from '../files/file-system.ts'
 import { fromShown } from '../files/paths.ts'
 import { readText } from '../files/read-text.ts'
 import { createWorkspace } from '../files/workspace.ts'
@@ -75,9 +74,7 @@ function documentsOf(fileSystem: FileSystem, { root, layout }: FileStore): strin
     ({ path }) => !archiveFoldersOf(layout).includes(path),
   )
   const files = sources.flatMap(({ path, accepts }) =>
-    (orAbsent(() => fileSystem.readdirSync(fromShown(root, path))) ?? [])
-      .filter(accepts)
-      .map((name) => within(path, name)),
+    (namesIn(fileSystem, fromShown(root, path)) ?? []).filter(accepts).map((name) => within(path, name)),
   )
   return [layout.archiveIndex, ...files]
 }

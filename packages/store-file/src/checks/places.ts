@@ -1,6 +1,5 @@
-import { orAbsent } from '@recall/core/process'
 import type { FileStore } from '../file-store.ts'
-import { type FileSystem, statusOf } from '../files/file-system.ts'
+import { entriesIn, type FileSystem, statusOf } from '../files/file-system.ts'
 import { fromShown } from '../files/paths.ts'
 import { archiveName, copyOfArchive } from '../layout/layout.ts'
 import { secondNames } from '../layout/second-names.ts'
@@ -30,16 +29,14 @@ function findUnread(fileSystem: FileSystem, { root, layout }: FileStore): string
     sources.get(folder)?.accepts(name) === true ||
     [layout.window, layout.archiveIndex].includes(`${folder}/${name}`)
   const unreadBelow = (folder: string): string[] =>
-    (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder), { withFileTypes: true })) ?? []).flatMap(
-      (each) => {
-        const path = `${folder}/${each.name}`
-        if (each.name.startsWith('.') || isElsewhere(path)) return []
-        if (isOutOfReach(fileSystem, root, path)) return [`${path} is not read: its name is not UTF-8`]
-        if (each.isDirectory()) return unreadBelow(path)
-        if (folder === layout.archives && copyOfArchive.test(each.name)) return []
-        return markdown.test(each.name) && !isRead(folder, each.name) ? [`${path} is not read`] : []
-      },
-    )
+    (entriesIn(fileSystem, fromShown(root, folder)) ?? []).flatMap((each) => {
+      const path = `${folder}/${each.name}`
+      if (each.name.startsWith('.') || isElsewhere(path)) return []
+      if (isOutOfReach(fileSystem, root, path)) return [`${path} is not read: its name is not UTF-8`]
+      if (each.isDirectory()) return unreadBelow(path)
+      if (folder === layout.archives && copyOfArchive.test(each.name)) return []
+      return markdown.test(each.name) && !isRead(folder, each.name) ? [`${path} is not read`] : []
+    })
   return [layout.memory, layout.archives].flatMap(unreadBelow).sort()
 }
 

@@ -5,8 +5,8 @@ import { archivedLeftovers } from '../cold/cold-folder.ts'
 import { accessName } from '../entries/access-database.ts'
 import type { FileStore } from '../file-store.ts'
 import { isLeftover } from '../files/atomic-write.ts'
-import { type FileSystem, statusOf } from '../files/file-system.ts'
-import { fromShown } from '../files/paths.ts'
+import { type FileSystem, namesIn, statusOf } from '../files/file-system.ts'
+import { fromShown, shownPath } from '../files/paths.ts'
 import { journalPath } from '../files/transaction.ts'
 import { sourcesOf } from '../layout/sources.ts'
 import { lockName } from '../lock.ts'
@@ -17,19 +17,17 @@ import { type Report, within } from './report.ts'
 export function checkWriting(fileSystem: FileSystem, { root, layout }: FileStore, report: Report): void {
   const folders = new Set([...sourcesOf(fileSystem, root, layout).map(({ path }) => path), layout.internal])
   const files = [lockName, indexName, accessName].map((name) => `${layout.internal}/${name}`)
-  const inTheWay = files.filter((path) => statusOf(fileSystem, fromShown(root, path))?.isDirectory())
-  if (inTheWay.length > 0)
-    report(
-      'writing',
-      inTheWay.map((path) => `${path} is a folder, and in the way of a file`),
-      '',
-      'move it away: the file is created again',
-    )
+  const journal = shownPath(root, journalPath(fromShown(root, layout.internal)))
+  const statusAt = (path: string) => statusOf(fileSystem, fromShown(root, path))
+  const inTheWay = [...files, journal].filter((path) => statusAt(path)?.isDirectory())
+  const problems = inTheWay.map((path) => `${path} is a folder, and in the way of a file`)
+  if (problems.length > 0)
+    report('writing', problems, '', 'move it away: what belongs there is created again')
   const refused = [...folders, ...files].flatMap((path) => {
     const reason = whyNotWritable(fileSystem, fromShown(root, path))
     return reason === undefined ? [] : [`${path || root} cannot be written (${reason})`]
   })
-  if (refused.length === 0 && inTheWay.length > 0) return
+  if (refused.length === 0 && problems.length > 0) return
   report('writing', refused, 'allowed', 'let this user write there: until then nothing new is kept in it')
 }
 
@@ -59,7 +57,8 @@ function whyNotWritable(fileSystem: FileSystem, path: string): string | undefine
 }
 
 export function checkJournal(fileSystem: FileSystem, store: FileStore, report: Report): void {
-  const isThere = fileSystem.existsSync(journalPath(join(store.root, store.layout.internal)))
+  const isThere =
+    statusOf(fileSystem, journalPath(join(store.root, store.layout.internal)))?.isFile() === true
   report(
     'unfinished write',
     isThere ? ['a process died while it wrote'] : [],
@@ -86,7 +85,7 @@ function findLeftovers(fileSystem: FileSystem, store: FileStore): string[] {
   const { root, layout } = store
   const folders = new Set([...sourcesOf(fileSystem, root, layout).map(({ path }) => path), layout.internal])
   const found = [...folders].flatMap((folder) =>
-    (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder))) ?? [])
+    (namesIn(fileSystem, fromShown(root, folder)) ?? [])
       .filter((name) => isLeftover(fileSystem, fromShown(root, folder), name))
       .map((name) => within(folder, name)),
   )

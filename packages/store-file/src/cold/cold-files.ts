@@ -24,7 +24,7 @@ import * as z from 'zod/mini'
 import type { MemoryAccess } from '../access.ts'
 import { anyJson } from '../documents/any-json.ts'
 import { removeFile, replaceFile, sweepLeftovers } from '../files/atomic-write.ts'
-import { type FileSystem, statusOf } from '../files/file-system.ts'
+import { type FileSystem, namesIn, reading, statusOf } from '../files/file-system.ts'
 import { fileStem, fromShown, isInside } from '../files/paths.ts'
 import { defaultNamespace } from '../layout/sources.ts'
 import { mayBeExpired, pack, packedEnding, unpack } from './packed-entry.ts'
@@ -75,7 +75,7 @@ export function createColdFiles({ fileSystem, root, folder, access }: ColdFilesO
     if (!isInside(fileSystem, root, dirname(path))) return null
     const stats = statusOf(fileSystem, path)
     if (stats && !stats.isFile()) throw damaged(path, 'it is not a plain file')
-    return stats && orAbsent(() => fileSystem.readFileSync(path))
+    return stats && reading(fileSystem, path, () => orAbsent(() => fileSystem.readFileSync(path)))
   }
 
   const read = (path: string): Entry | null => {
@@ -97,7 +97,7 @@ export function createColdFiles({ fileSystem, root, folder, access }: ColdFilesO
   const filesIn = (place: Place): string[] => {
     const own = folderOf(place)
     if (!isInside(fileSystem, root, own)) return []
-    const names = orAbsent(() => fileSystem.readdirSync(own, 'utf8')) ?? []
+    const names = namesIn(fileSystem, own) ?? []
     return names
       .filter((name) => name.endsWith(packedEnding) && !name.startsWith('.'))
       .map((name) => join(own, name))

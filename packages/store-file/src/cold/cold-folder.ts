@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import { orAbsent } from '@recall/core/process'
 import { isLeftover, removeFile } from '../files/atomic-write.ts'
-import { type FileSystem, statusOf } from '../files/file-system.ts'
+import { type FileSystem, reading, statusOf } from '../files/file-system.ts'
 import { fromShown, shownPath } from '../files/paths.ts'
 import type { Layout } from '../layout/layout.ts'
 import { packedEnding } from './packed-entry.ts'
@@ -34,6 +34,7 @@ export function sweepArchived(fileSystem: FileSystem, store: Rooted): void {
 
 function everyFile(fileSystem: FileSystem, { root, layout }: Rooted): string[] {
   const folder = fromShown(root, layout.cold)
-  const found = orAbsent(() => fileSystem.readdirSync(folder, { recursive: true, encoding: 'utf8' })) ?? []
+  const list = () => fileSystem.readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const found = reading(fileSystem, folder, () => orAbsent(list)) ?? []
   return found.map((name) => shownPath(root, join(folder, name)))
 }

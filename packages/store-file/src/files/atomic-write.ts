@@ -10,7 +10,7 @@ import {
 } from '@recall/core/process'
 import { randomName } from './digest.ts'
 import { coarsestStepMs } from './file-stamp.ts'
-import { type FileSystem, statusOf } from './file-system.ts'
+import { type FileSystem, namesIn, statusOf } from './file-system.ts'
 
 /**
  * The name of an unfinished file says which process writes it and where that runs, so that a dead one's can be swept.
@@ -137,7 +137,7 @@ export function isLeftover(fileSystem: FileSystem, folder: string, name: string)
 
 /** Removes what dead processes left unfinished in a folder. */
 export function sweepLeftovers(fileSystem: FileSystem, folder: string): void {
-  for (const name of orAbsent(() => fileSystem.readdirSync(folder, 'utf8')) ?? []) {
+  for (const name of namesIn(fileSystem, folder) ?? []) {
     if (isLeftover(fileSystem, folder, name)) removeFile(fileSystem, join(folder, name))
   }
 }

@@ -1,9 +1,8 @@
-import type { Dirent } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { errorCode, orAbsent } from '@recall/core/process'
+import { orAbsent } from '@recall/core/process'
 import { sha256 } from './digest.ts'
-import { type FileSystem, statusOf } from './file-system.ts'
+import { entriesIn, type FileSystem, reading, statusOf } from './file-system.ts'
 
 /** Keys that are safe as file names on every file system, including case-insensitive ones. */
 const plainName = /^[a-z0-9](?:[a-z0-9._-]{0,78}[a-z0-9_-])?$/
@@ -69,7 +68,7 @@ export function isSpelledSo(fileSystem: FileSystem, path: string): boolean {
  * @throws MemoryError FORBIDDEN when it lies outside
  */
 export function isInside(fileSystem: FileSystem, realRoot: string, folder: string): boolean {
-  const real = orAbsent(() => fileSystem.realpathSync.native(folder))
+  const real = reading(fileSystem, folder, () => orAbsent(() => fileSystem.realpathSync.native(folder)))
   if (real === null) return false
   const path = relative(realRoot, real)
   if (path === '..' || path.startsWith(`..${sep}`) || path.startsWith(sep) || /^[a-z]:/i.test(path)) {
@@ -91,7 +90,7 @@ export function isInside(fileSystem: FileSystem, realRoot: string, folder: strin
  */
 export function refuseLinks(fileSystem: FileSystem, realRoot: string, folder: string): void {
   if (!isInside(fileSystem, realRoot, folder)) return
-  const odd = entriesOf(fileSystem, folder).find((entry) => !entry.isFile() && !entry.isDirectory())
+  const odd = entriesIn(fileSystem, folder)?.find((entry) => !entry.isFile() && !entry.isDirectory())
   if (!odd) return
   const path = join(folder, odd.name)
   const what = odd.isSymbolicLink() ? 'symbolic link' : 'pipe, a socket or a device'
@@ -100,19 +99,6 @@ export function refuseLinks(fileSystem: FileSystem, realRoot: string, folder: st
     MemoryErrorCode.FORBIDDEN,
     { details: { path } },
   )
-}
-
-function entriesOf(fileSystem: FileSystem, folder: string): Dirent[] {
-  try {
-    return fileSystem.readdirSync(folder, { withFileTypes: true })
-  } catch (cause) {
-    if (errorCode(cause) !== 'ENOTDIR') throw cause
-    throw new MemoryError(
-      `${folder} is a file, and has to be a folder: move it away, and the folder is created again`,
-      MemoryErrorCode.UNAVAILABLE,
-      { cause, details: { path: folder } },
-    )
-  }
 }
 
 /** A path below the root, with `/` on every platform, as displayed and indexed. */

@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { errorCode, orAbsent } from '@recall/core/process'
 import { type FileStamp, stampOf } from './file-stamp.ts'
-import { type FileSystem, statusOf } from './file-system.ts'
+import { type FileSystem, statusOf, unreadable } from './file-system.ts'
 
 /** Larger files are not treated as memory. */
 const maxFileBytes = 256 * 1024 * 1024
@@ -38,7 +38,7 @@ export function readText(fileSystem: FileSystem, path: string): TextFile | null 
     }
   } catch (error) {
     if (isMemoryError(error)) throw error
-    throw unreadable(path, error)
+    throw errorCode(error) === 'ELOOP' ? refusedLink(path, error) : unreadable(fileSystem, path, error)
   }
 }
 
@@ -73,15 +73,6 @@ export function readBeginning(fileSystem: FileSystem, path: string, length: numb
     if (errorCode(error) === undefined) throw error
     return null
   }
-}
-
-function unreadable(path: string, cause: unknown): MemoryError {
-  const code = errorCode(cause)
-  if (code === 'ELOOP') return refusedLink(path, cause)
-  return new MemoryError(`${path} cannot be read (${code ?? cause})`, MemoryErrorCode.UNAVAILABLE, {
-    cause,
-    details: { path },
-  })
 }
 
 const refusedLink = (path: string, cause?: unknown): MemoryError =>

@@ -4,7 +4,7 @@ import { orAbsent, syncFolder, writing } from '@recall/core/process'
 import * as z from 'zod/mini'
 import { removeFile, replaceFile, temporaryName, writeTemporary } from './atomic-write.ts'
 import { sha256 } from './digest.ts'
-import type { FileSystem } from './file-system.ts'
+import { type FileSystem, reading, statusOf } from './file-system.ts'
 import { folderOf, fromShown, isInside, shownPath } from './paths.ts'
 
 /** A file to write, or to remove if `content` is `null`. Paths are absolute. */
@@ -127,7 +127,8 @@ export function finishJournal(
   places: readonly string[],
 ): string[] {
   const journal = journalPath(folder)
-  const text = orAbsent(() => fileSystem.readFileSync(journal, 'utf8'))
+  if (statusOf(fileSystem, journal)?.isFile() === false) throw unfitJournal(journal)
+  const text = reading(fileSystem, journal, () => orAbsent(() => fileSystem.readFileSync(journal, 'utf8')))
   if (text === null) return []
   const { steps } = parseJournal(text, journal)
   if (!steps.every((step) => isOwnStep(step, places))) throw unfitJournal(journal)

@@ -1,12 +1,11 @@
 import { join } from 'node:path'
 import { type MemoryScope, memoryScopes, type Place } from '@recall/core'
-import { orAbsent } from '@recall/core/process'
 import { parseConversation } from '../documents/conversation.ts'
 import type { FileEntry, FileTimes } from '../documents/file-entry.ts'
 import { parseNote } from '../documents/note.ts'
 import { sectionEntries } from '../documents/sections.ts'
 import { windowEntries } from '../documents/window.ts'
-import type { FileSystem } from '../files/file-system.ts'
+import { entriesIn, type FileSystem } from '../files/file-system.ts'
 import { fileStem, folderOf } from '../files/paths.ts'
 import { archiveFile, archiveFoldersOf, archiveNumber, type Layout } from './layout.ts'
 import { secondNames } from './second-names.ts'
@@ -82,7 +81,7 @@ export function mayHold(layout: Layout, folder: string, name: string, { namespac
 
 function noteSources(fileSystem: FileSystem, root: string, layout: Layout): Source[] {
   const folder = `${layout.memory}/namespaces`
-  const found = orAbsent(() => fileSystem.readdirSync(join(root, folder), { withFileTypes: true })) ?? []
+  const found = entriesIn(fileSystem, join(root, folder)) ?? []
   const others = found.filter((each) => each.isDirectory()).map(({ name }) => name)
   return memoryScopes.flatMap((scope) => [
     noteSource(`${layout.memory}/${scope}`, scope, defaultNamespace),

@@ -1,9 +1,8 @@
 import { join, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { errorCode, orAbsent } from '@recall/core/process'
 import { isLeftover, temporaryName } from '../files/atomic-write.ts'
 import { createStampList, type FileStamp, lastingTime, modifiedAt, stampAt } from '../files/file-stamp.ts'
-import { type FileSystem, statusOf } from '../files/file-system.ts'
+import { type FileSystem, namesIn, statusOf, unreadable } from '../files/file-system.ts'
 import { fromShown, isInside } from '../files/paths.ts'
 import { journalPath } from '../files/transaction.ts'
 import type { Source } from '../layout/sources.ts'
@@ -65,7 +64,7 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
   const list = (path: string, source: Source) => {
     const listed = createStampList()
     const unfinished: string[] = []
-    for (const name of namesIn(path)) {
+    for (const name of eachNameIn(path)) {
       if (temporaryName.test(name)) unfinished.push(name)
       else if (source.accepts(name)) {
         // Not `join`: normalising paths that are already normal takes a fifth of the walk's time.
@@ -95,7 +94,7 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
   }
 
   /** One by one: the names of a hundred thousand files at once take 15 MB until the process ends. */
-  function* namesIn(path: string): Generator<string> {
+  function* eachNameIn(path: string): Generator<string> {
     try {
       const folder = fileSystem.opendirSync(path)
       try {
@@ -104,11 +103,7 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
         folder.closeSync()
       }
     } catch (cause) {
-      throw new MemoryError(
-        `${path} cannot be read (${errorCode(cause)}): check that this user may read there`,
-        MemoryErrorCode.UNAVAILABLE,
-        { cause, details: { path } },
-      )
+      throw unreadable(fileSystem, path, cause)
     }
   }
 
@@ -125,7 +120,7 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
     let files = 0
     for (const source of sources()) files += walk(index, source, progress)
     assertNoneMissing(index)
-    for (const name of orAbsent(() => fileSystem.readdirSync(internal)) ?? []) sweepTemporary(internal, name)
+    for (const name of namesIn(fileSystem, internal) ?? []) sweepTemporary(internal, name)
     return files
   }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type MemoryScope, memoryScopes } from '@recall/core'
-import { orAbsent } from '@recall/core/process'
 import { modifiedAt } from '../files/file-stamp.ts'
+import { namesIn } from '../files/file-system.ts'
 import { missingRoot } from '../files/folders.ts'
 import { folderOf, fromShown, shownPath } from '../files/paths.ts'
 import type { Source } from '../layout/sources.ts'
@@ -158,7 +158,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   }
 
   const countFiles = (source: Source): number => {
-    const names = orAbsent(() => fileSystem.readdirSync(fromShown(root, source.path))) ?? []
+    const names = namesIn(fileSystem, fromShown(root, source.path)) ?? []
     return names.filter((name) => source.accepts(name)).length
   }
 

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path'
 import { orAbsent, writing } from '@recall/core/process'
-import type { FileSystem } from '../files/file-system.ts'
+import { type FileSystem, namesIn } from '../files/file-system.ts'
 import { type Database, valuesOf } from './driver.ts'
 import { isDamage } from './errors.ts'
 
@@ -41,7 +41,7 @@ export function setAside(fileSystem: FileSystem, path: string): string {
 /** Removes a damaged database that was set aside: it still holds words that may have to be forgotten. */
 export function removeSetAside(fileSystem: FileSystem, path: string): void {
   const folder = dirname(path)
-  for (const name of orAbsent(() => fileSystem.readdirSync(folder, 'utf8')) ?? []) {
+  for (const name of namesIn(fileSystem, folder) ?? []) {
     if (!name.startsWith(`${basename(path)}${aside}`)) continue
     const copy = join(folder, name)
     writing(copy, () => orAbsent(() => fileSystem.unlinkSync(copy)))
