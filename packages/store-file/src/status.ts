@@ -14,6 +14,7 @@ import { readText, type TextFile } from './files/read-text.ts'
 import { archiveFile, archiveNumber, type Layout } from './layout/layout.ts'
 import { sourcesOf } from './layout/sources.ts'
 import { indexName, readSeal } from './search-index/seal.ts'
+import { writersIn, writersName } from './search-index/writer-notes.ts'
 
 /** MEMORY.md should stay below this, so that it fits an agent's context. */
 export const memoryLineLimit = 200
@@ -137,7 +138,7 @@ function indexStatus(fileSystem: FileSystem, root: string, layout: Layout): Memo
   if (!fileSystem.existsSync(join(internal, indexName))) return { fresh: false, documents: 0 }
   const seal = readSeal(fileSystem, internal)
   if (!seal) return null
-  const writers = namesIn(fileSystem, join(internal, 'writers')) ?? []
+  const writers = writersIn(fileSystem, join(internal, writersName))
   const inStep = sourcesOf(fileSystem, root, layout).every(({ path }) => {
     const modified = statusOf(fileSystem, join(root, path))?.mtimeMs ?? 0
     return modified === Math.abs(seal.folders[path] ?? 0)

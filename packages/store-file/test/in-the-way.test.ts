@@ -82,3 +82,17 @@ it('says that a folder is in the place of the journal, and what to do, whatever 
   expect(await memory.read('long-term', 'key')).toBe('harbour')
   await memory.close()
 })
+
+it('works with a file in the place of the notes of writers, which the doctor names', async () => {
+  const { memory, root, doctor } = await withInTheWay('.recall/writers', file)
+  const other = await openFileMemory({ root })
+  await memory.write('long-term', 'new', 'the zebra')
+  expect(await other.search('long-term', { text: 'zebra' })).toHaveLength(1)
+  await memory.delete('long-term', 'key')
+  expect(await memory.search('long-term', { text: 'harbour' })).toEqual([])
+  expect(await doctor()).toMatchObject([
+    { check: 'writing', message: 'memory/.recall/writers is a file, and in the way of a folder' },
+  ])
+  await other.close()
+  await memory.close()
+})

@@ -11,6 +11,7 @@ import { journalPath } from '../files/transaction.ts'
 import { sourcesOf } from '../layout/sources.ts'
 import { lockName } from '../lock.ts'
 import { indexName } from '../search-index/seal.ts'
+import { writersName } from '../search-index/writer-notes.ts'
 import { type Report, within } from './report.ts'
 
 /** Reports places that cannot be written, such as the folders of another user, or everything on a read-only disk. */
@@ -20,7 +21,11 @@ export function checkWriting(fileSystem: FileSystem, { root, layout }: FileStore
   const journal = shownPath(root, journalPath(fromShown(root, layout.internal)))
   const statusAt = (path: string) => statusOf(fileSystem, fromShown(root, path))
   const inTheWay = [...files, journal].filter((path) => statusAt(path)?.isDirectory())
-  const problems = inTheWay.map((path) => `${path} is a folder, and in the way of a file`)
+  const writers = `${layout.internal}/${writersName}`
+  const problems = [
+    ...inTheWay.map((path) => `${path} is a folder, and in the way of a file`),
+    ...(statusAt(writers)?.isFile() ? [`${writers} is a file, and in the way of a folder`] : []),
+  ]
   if (problems.length > 0)
     report('writing', problems, '', 'move it away: what belongs there is created again')
   const refused = [...folders, ...files].flatMap((path) => {

@@ -15,7 +15,7 @@ import { createOwnChanges } from './own-changes.ts'
 import { indexName } from './seal.ts'
 import type { SearchIndex } from './search-index.ts'
 import { isWorn, renewWords } from './worn-words.ts'
-import { openWriterNotes } from './writer-notes.ts'
+import { openWriterNotes, writersName } from './writer-notes.ts'
 
 /** Up to this many files are looked at one by one before every search: it takes a few milliseconds. */
 const alwaysWalk = 2000
@@ -54,7 +54,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   const indexer = createFileIndexer(options)
   const { sources, indexPaths } = indexer
   const { walk, walkAll } = createFolderWalk({ fileSystem, root, internal: folder, indexer })
-  const notes = openWriterNotes(fileSystem, join(folder, 'writers'))
+  const notes = openWriterNotes(fileSystem, join(folder, writersName))
   const watch = createFolderWatch(fileSystem)
   const inUse = createIndexInUse({
     ...options,
@@ -104,7 +104,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     const namespaces = `${layout.memory}/namespaces`
     const ofNamespaces = paths.map(folderOf).filter((path) => folderOf(path) === namespaces)
     const watched = new Set([...paths, namespaces, ...ofNamespaces])
-    return [...[...watched].map((path) => fromShown(root, path)), join(folder, 'writers')]
+    return [...[...watched].map((path) => fromShown(root, path)), join(folder, writersName)]
   }
 
   /**

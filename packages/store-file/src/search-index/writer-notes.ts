@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
-import { orAbsent, writing } from '@recall/core/process'
-import type { FileSystem } from '../files/file-system.ts'
+import { errorCode, orAbsent, writing } from '@recall/core/process'
+import { type FileSystem, namesIn } from '../files/file-system.ts'
 import { ensureBelow } from '../files/folders.ts'
 import { isAbandoned, ownedName } from '../files/owned-name.ts'
 import { isDiskFull, isUnwritable } from '../sqlite/errors.ts'
@@ -28,8 +28,9 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
           end += fileSystem.writeSync(descriptor, note, 0, note.length, end)
         })
       } catch (error) {
-        // A full disk must not prevent deleting; other processes also notice the folder's new time.
-        if (!isDiskFull(error)) throw error
+        // Neither a full disk nor a file in the place of the folder must prevent deleting; other processes also notice
+        // the time of the folder that changed.
+        if (!isDiskFull(error) && !isInTheWay(error)) throw error
       }
     },
 
@@ -45,8 +46,9 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
       const paths: string[] = []
       const abandoned: string[] = []
       let alive = false
-      const names = orAbsent(() => fileSystem.readdirSync(folder)) ?? []
-      for (const path of names.filter((name) => name !== own).map((name) => join(folder, name))) {
+      for (const path of writersIn(fileSystem, folder)
+        .filter((name) => name !== own)
+        .map((name) => join(folder, name))) {
         // Checked before the notes are read: a writer that is gone by then adds no more.
         const isLeft = isAbandoned(fileSystem, path)
         if (isLeft === undefined) continue
@@ -92,3 +94,19 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
     descriptor = undefined
   }
 }
+
+/** The folder of the notes. */
+export const writersName = 'writers'
+
+/** The names of the notes in a folder; none where there is no folder. */
+export function writersIn(fileSystem: FileSystem, folder: string): string[] {
+  try {
+    return namesIn(fileSystem, folder) ?? []
+  } catch (error) {
+    if (!isInTheWay(error)) throw error
+    return []
+  }
+}
+
+/** A file is where the folder should be: nobody has noted anything. */
+const isInTheWay = (error: unknown): boolean => errorCode(error) === 'ENOTDIR'
