@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, rmSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { layouts } from '@recall/store-file'
 import { describe, expect, it, vi } from 'vitest'
@@ -91,6 +91,46 @@ describe('hook, with a session of several transcripts or in a database', () => {
     expect({ first: first > 0, second: archives() > first }).toEqual({ first: true, second: true })
     for (const argv of shell.detached) await shell.run(...argv)
     expect(archives()).toBe(6)
+  })
+
+  it.each([
+    [
+      'Cursor',
+      { conversation_id: 's1', cursor_version: '3', workspace_roots: ['/home/dev/api'] },
+      { role: 'user', message: { content: [{ type: 'text', text: 'paint the ocelot' }] } },
+      '/home/dev/api',
+    ],
+    [
+      'Gemini CLI, whose folder has no note of the project',
+      { session_id: 's1', timestamp: 'x', cwd: '/home/dev/api' },
+      { sessionId: 's1', projectHash: 'h', messages: [{ type: 'user', content: 'paint the ocelot' }] },
+      '/home/dev/api',
+    ],
+    [
+      'a host whose transcript names another one',
+      { session_id: 's1', cwd: '/home/dev/api/src' },
+      {
+        type: 'user',
+        uuid: 'u1',
+        sessionId: 's1',
+        cwd: '/home/dev/api',
+        message: { role: 'user', content: 'paint' },
+      },
+      '/home/dev/api',
+    ],
+  ])('archives with a session the folder in which it worked: %s', async (_, payload, line, project) => {
+    const shell = createShell()
+    await shell.run('init')
+    writeFiles(shell.root, { 's1.jsonl': `${JSON.stringify(line)}\n` })
+    const fields = { ...payload, transcript_path: join(shell.root, 's1.jsonl') }
+    for (const [name, hook_event_name] of [
+      ['stop', 'Stop'],
+      ['session-end', 'SessionEnd'],
+    ] as const)
+      await shell.withInput(event({ ...fields, hook_event_name })).run('hook', name)
+    await shell.run('hook', 'drain')
+    const archive = readFileSync(join(shell.root, 'memory/conversations/conversation-001.md'), 'utf8')
+    expect(archive).toMatch(new RegExp(`^project: "?${project}"?$`, 'm'))
   })
 
   it('archives the other helpers of a session when one was forgotten, is damaged or has said nothing', async () => {

@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { openTranscript, readLines, splitAddress } from '@recall/agents'
 import {
   type Conversation,
+  type ConversationFacts,
   conversationKey,
   isMemoryError,
   MemoryError,
@@ -27,6 +28,7 @@ export type ArchiveResult = ArchiveOutcome & { path: string; title?: string; ski
  *
  * @param options.journal one that the caller saves; without it each change is saved at once
  * @param options.growing a transcript that its host may still be writing: its first line may be half-written
+ * @param options.project the folder in which a session worked, if its transcript names none
  * @param options.until when to give up, on the clock of `performance`. Default: never
  * @throws OutOfTime then; the parts that are archived by then stay
  */
@@ -39,12 +41,13 @@ export async function createArchiver(
     resummarize?: boolean
     justEnded?: boolean
     growing?: string
+    project?: string | undefined
     journal?: ImportJournal
     until?: number
   },
 ): Promise<(path: string) => Promise<ArchiveResult>> {
   const { lm, journal = openJournal(store), until = Number.POSITIVE_INFINITY } = options
-  const { resummarize = false, justEnded = false, growing } = options
+  const { resummarize = false, justEnded = false, growing, project } = options
   const { config } = readConfig(defaultFileSystem, store.root, store.layout)
   const isForgotten = readForgotten(store)
   return async (path) => {
@@ -81,7 +84,8 @@ export async function createArchiver(
     // The address of a session in a database is the path of the file, a mark and the session's id.
     const changed = (await stat(splitAddress(path)?.file ?? path)).mtimeMs
     const { messages } = conversation
-    const inTime = { ...conversation, messages: messagesUntil(until, messages) }
+    const facts = project === undefined ? conversation.facts : withProject(conversation.facts, project)
+    const inTime = { ...conversation, facts, messages: messagesUntil(until, messages) }
     const outcome = await save(askedFirst(memory, refuseForgotten), inTime, {
       maxEntries: config.ephemeral.maxEntries,
       inWindow: !isForgotten(inWindow),
@@ -107,6 +111,17 @@ async function* messagesUntil(until: number, messages: Conversation['messages'])
     yield message
   }
 }
+
+/** The facts as they become known, with a project if they name none. */
+const withProject = (facts: ConversationFacts, project: string): ConversationFacts => ({
+  get title() {
+    return facts.title
+  },
+  get project() {
+    return facts.project ?? project
+  },
+  skipped: facts.skipped,
+})
 
 /** The memory, with a check before each write: a session may be forgotten while a model summarises it. */
 const askedFirst = (memory: MemoryManager, ask: () => void): MemoryManager => ({

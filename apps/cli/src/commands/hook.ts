@@ -218,6 +218,7 @@ function newsOf(
     summary.length > 0 ||
     io.now() - earlier.at > 3600_000
   if (!isNew) return undefined
+  const cwd = earlier?.cwd ?? input.cwd
   const others = (earlier?.summaries ?? []).filter(({ id }) => id !== summary[0]?.id)
   return {
     ...(earlier?.done === undefined ? {} : { done: earlier.done, revision: earlier.revision }),
@@ -225,6 +226,7 @@ function newsOf(
     sessionId: input.sessionId,
     host: input.host,
     transcript: path,
+    ...(cwd === undefined ? {} : { cwd }),
     at: io.now(),
     state,
     ...(isTold ? { isTold } : {}),

@@ -118,7 +118,8 @@ async function archiveTranscripts(
   source: 'session' | 'checkpoint',
   archiving: Archiving,
 ): Promise<void> {
-  const options = { ...archiving, resummarize: true, justEnded: true, growing: session.transcript }
+  const { transcript: growing, cwd: project } = session
+  const options = { ...archiving, resummarize: true, justEnded: true, growing, project }
   const archiver = await createArchiver(memory, store, source, options)
   const [own, ...helpers] = await listSessionTranscripts(session.transcript)
   if (own !== undefined) await archiver(own)

@@ -10,6 +10,8 @@ export interface SessionNote {
   sessionId: string
   host: string
   transcript: string
+  /** The folder in which it works, as the host reported it first. */
+  cwd?: string
   /** Time of its last event, in milliseconds since the epoch. */
   at: number
   /**

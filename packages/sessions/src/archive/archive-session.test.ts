@@ -202,6 +202,14 @@ todo: add a test
     expect(outcome).toMatchObject({ status: 'archived', messageCount: 4, window: 'added', kept: [] })
   })
 
+  it('still has the project when the session went on and is archived by something that knows of none', async () => {
+    const memory = openMemory()
+    const facts = { skipped: {}, project: '/home/dev/api' }
+    await archiveSession(memory, conversation('s', ['Fix the login'], { facts }), { clock })
+    await archiveSession(memory, conversation('s', ['Fix the login', 'done']), { clock })
+    expect(await readArchive(memory, 's')).toMatchObject({ messageCount: 2, project: '/home/dev/api' })
+  })
+
   it('carries the type and the topics as tags', async () => {
     const memory = openMemory()
     await archiveSession(memory, conversation('s', ['The middleware breaks the middleware tests', 'ok']))

@@ -118,9 +118,13 @@ const archiveOf = (
   lastMessage: facts.part.lastMessage,
   windowSummary: found === undefined ? undefined : facts.windowSummary,
   ...(facts.number > 1 ? { part: facts.number } : {}),
-  ...(facts.project === undefined ? {} : { project: facts.project }),
+  // Some hosts name it only to their hooks.
+  ...projectIn(facts.project ?? found?.stored.project),
   ...(facts.title === undefined ? {} : { title: facts.title }),
 })
+
+const projectIn = (project: string | undefined): Pick<ConversationArchive, 'project'> =>
+  project === undefined ? {} : { project }
 
 /** A new archive would hide the one in cold storage, and the next clean-up would replace it. */
 async function bringBack(memory: MemoryManager, key: string): Promise<void> {
