@@ -4,7 +4,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { type ConversationArchive, conversationKey, stripRecalled } from '@recall/core'
 import { openFileMemory } from '@recall/store-file'
 import { expect, it, onTestFinished } from 'vitest'
-import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
+import { createShell, jsonLines, poolSession, temporaryFolder, writeFiles, writeSession } from './support.ts'
 
 const event = (fields: Record<string, unknown>): string => JSON.stringify(fields)
 
@@ -203,6 +203,39 @@ it('tells a resumed session nothing of itself, which it still knows, until it is
   writeSession(shell.root, 's2', [...parked('church'), ...parked('school')])
   await shell.run('hook', 'drain')
   expect((await ask()).out).toContain('behind the church')
+})
+
+it('tells a forked session nothing of those that it was forked from, until it is compacted', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const say = (uuid: string, sessionId: string, content: string, from?: string) => {
+    const forkedFrom = from === undefined ? {} : { forkedFrom: { sessionId: from, messageUuid: uuid } }
+    return { type: 'user', uuid, sessionId, message: { role: 'user', content }, ...forkedFrom }
+  }
+  const [mill, church, barn] = ['mill', 'church', 'barn'].map(
+    (where) => `My bicycle is parked behind the ${where}.`,
+  ) as [string, string, string]
+  writeFiles(shell.root, {
+    's1.jsonl': jsonLines(say('u1', 's1', mill)),
+    's2.jsonl': jsonLines(say('u1', 's2', mill, 's1'), say('u2', 's2', church)),
+    's3.jsonl': jsonLines(say('u1', 's3', mill, 's2'), say('u2', 's3', church, 's2')),
+    'other.jsonl': jsonLines(say('u4', 'other', barn)),
+  })
+  for (const name of ['s2.jsonl', 'other.jsonl']) await shell.run('archive', join(shell.root, name))
+  const fire = (name: string, hook_event_name: string, fields: Record<string, unknown> = {}) => {
+    const transcript_path = join(shell.root, 's3.jsonl')
+    const input = event({ session_id: 's3', transcript_path, hook_event_name, ...fields })
+    return shell.withInput(input).run('hook', name)
+  }
+  const ask = async () =>
+    (await fire('prompt', 'UserPromptSubmit', { prompt: 'where is my bicycle parked?' })).out
+  expect(await ask()).toContain('behind the church')
+  await fire('session-start', 'SessionStart', { source: 'fork' })
+  const told = await ask()
+  expect(told).toContain('behind the barn')
+  expect(told).not.toMatch(/behind the (?:mill|church)/)
+  await fire('pre-compact', 'PreCompact')
+  expect(await ask()).toContain('behind the church')
 })
 
 it('answers as long as somebody waits for it while another process keeps the lock', async () => {

@@ -14,9 +14,10 @@ import { listQwenHelpers } from './qwen/list-helpers.ts'
 import { isQwenLine, readQwenChat } from './qwen/read-chat.ts'
 import { listOrigins } from './reading/forks.ts'
 import { readJsonLines } from './reading/read-json-lines.ts'
+import type { ReadLinesOptions } from './reading/read-lines.ts'
 
 /** How many lines are checked to recognise a host's own format. */
-const headLines = 200
+export const headLines = 200
 
 export interface HostFormat {
   name: string
@@ -26,7 +27,7 @@ export interface HostFormat {
   /** The transcripts of the helpers of the session with this id, if they are separate files. */
   listHelpers?(path: string, id: string): Promise<string[]>
   /** The transcripts of sessions that hold what a session was forked from, if that is not read with it. */
-  listOrigins?(path: string): Promise<string[]>
+  listOrigins?(path: string, options?: ReadLinesOptions): Promise<string[]>
 }
 
 export const hostFormats: readonly HostFormat[] = [

@@ -26,6 +26,7 @@ export { CannotEdit, type FileEdit, type Surroundings, type Target, type Wiring 
 export { tomlTable } from './install/toml-table.ts'
 export { uninstall } from './install/uninstall.ts'
 export { yamlList } from './install/yaml-list.ts'
+export { listOriginIds } from './list-origin-ids.ts'
 export { listSessionTranscripts } from './list-session-transcripts.ts'
 export { readNeutralTranscript } from './neutral/read-transcript.ts'
 export { openTranscript } from './open-transcript.ts'

@@ -116,7 +116,7 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
       await drain(io, place, { own: input.sessionId, budgetMs: startBudgetMs })
     }
     deleteOldNotes(place, io.now(), input.sessionId)
-    note(io, place, input, 'open')
+    note(io, place, input, 'open', await forkOf(io, place, input))
   } catch (error) {
     // A failure, such as a full disk, must not stop the session from being told what is known.
     io.err(`recall: ${(error as Error).message}\n`)
@@ -133,6 +133,21 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
   const text = isToldLater ? '' : context.text
   if (text !== '' || notice !== '') io.out(contextOutput(input, text, notice))
   if (!isToldLater && input.source !== 'compact') await clearGiven(io, place, context, options)
+}
+
+/** The sessions that a starting session was forked from, unless that is known. */
+async function forkOf(io: Io, place: MemoryPlace, input: HookInput): Promise<Pick<SessionNote, 'origins'>> {
+  const transcript = transcriptOf(input, io)
+  if (transcript === undefined || readNote(place, input.sessionId)?.origins !== undefined) return {}
+  try {
+    const { originsIn } = await import('../deferred/session-origins.ts')
+    const origins = await originsIn(transcript)
+    return origins.length > 0 ? { origins } : {}
+  } catch (error) {
+    // Archiving the session reports what is wrong with its transcript.
+    io.err(`recall: ${(error as Error).message}\n`)
+    return {}
+  }
 }
 
 /** Gives a session, with its first prompt, what memory knows, and again with the next prompt after it was compacted. */
@@ -185,7 +200,7 @@ function note(
   place: MemoryPlace,
   input: HookInput,
   state: SessionNote['state'],
-  reported: Pick<SessionNote, 'isTold'> = {},
+  reported: Pick<SessionNote, 'isTold' | 'origins'> = {},
 ): void {
   const news = (): SessionNote | undefined => newsOf(io, place, input, { state, ...reported })
   if (news() === undefined) return
@@ -201,7 +216,7 @@ function newsOf(
   io: Io,
   place: MemoryPlace,
   input: HookInput,
-  reported: Pick<SessionNote, 'state' | 'isTold'>,
+  reported: Pick<SessionNote, 'state' | 'isTold' | 'origins'>,
 ): SessionNote | undefined {
   const transcript = transcriptOf(input, io)
   const earlier = readNote(place, input.sessionId)
@@ -211,10 +226,12 @@ function newsOf(
   // The drain may not have reached a checkpoint yet.
   const state = reported.state === 'open' && earlier?.state === 'checkpoint' ? 'checkpoint' : reported.state
   const isTold = reported.isTold === true || (earlier?.isTold === true && reported.state !== 'checkpoint')
+  const origins = earlier?.origins ?? reported.origins
   const isNew =
     earlier?.state !== state ||
     (earlier.isTold ?? false) !== isTold ||
     earlier.transcript !== path ||
+    earlier.origins !== origins ||
     summary.length > 0 ||
     io.now() - earlier.at > 3600_000
   if (!isNew) return undefined
@@ -227,6 +244,7 @@ function newsOf(
     host: input.host,
     transcript: path,
     ...(cwd === undefined ? {} : { cwd }),
+    ...(origins === undefined ? {} : { origins }),
     at: io.now(),
     state,
     ...(isTold ? { isTold } : {}),

@@ -108,13 +108,15 @@ async function placesOf(
 }
 
 /**
- * Tells which archives belong to the session itself, whose content a resumed session has in its context. While it has a
- * checkpoint none do: the host compacted it, and what was said before is found only here.
+ * Tells which archives a session has in its context: its own, if it was resumed, and those of the sessions that it was
+ * forked from. While it has a checkpoint none are: the host compacted it, and what was said before is found only here.
  */
 function isStillTold(place: MemoryPlace, { sessionId }: HookInput): (key: string) => boolean {
-  if (readNote(place, sessionId)?.saved !== 'session') return () => false
-  const own = conversationKey(sessionId)
-  return (key) => key === own || key.startsWith(`${own}#`)
+  const { saved, state, origins = [] } = readNote(place, sessionId) ?? {}
+  if (saved === 'checkpoint' || state === 'checkpoint') return () => false
+  const known = saved === 'session' ? [sessionId, ...origins] : origins
+  return (key) =>
+    known.map((id) => conversationKey(id)).some((own) => key === own || key.startsWith(`${own}#`))
 }
 
 function describe({ match, passage }: FoundPassage<unknown>, terms: ReadonlySet<string>): string {

@@ -12,6 +12,8 @@ export interface SessionNote {
   transcript: string
   /** The folder in which it works, as the host reported it first. */
   cwd?: string
+  /** Ids of the sessions that it was forked from, if any. */
+  origins?: string[]
   /** Time of its last event, in milliseconds since the epoch. */
   at: number
   /**

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isRecord } from '../json.ts'
 import { readJsonLines } from './read-json-lines.ts'
+import type { ReadLinesOptions } from './read-lines.ts'
 
 /** Ids of sessions; any other text could lead out of the folder. */
 const plainId = /^[\w-]+$/
@@ -26,10 +27,10 @@ export function createOriginFinder(path: string): (line: Record<string, unknown>
 /**
  * The transcripts that a session was forked from, without their origins: what it copied from them is not read with it.
  */
-export async function listOrigins(path: string): Promise<string[]> {
+export async function listOrigins(path: string, options?: ReadLinesOptions): Promise<string[]> {
   const findOrigin = createOriginFinder(path)
   const origins = new Set<string>()
-  for await (const { value } of readJsonLines(path, () => {})) {
+  for await (const { value } of readJsonLines(path, () => {}, options)) {
     if (!isRecord(value) || (value.type !== 'user' && value.type !== 'assistant')) continue
     const origin = findOrigin(value)
     if (origin === undefined) break
