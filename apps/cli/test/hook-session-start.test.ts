@@ -153,7 +153,9 @@ it('tells the person when the memory cannot be read, where the host shows it', a
   const start = async (fields: Record<string, unknown>): Promise<string> =>
     (await shell.withInput(event({ session_id: 's', ...fields })).run('hook', 'session-start')).out
   expect(JSON.parse(await start({ hook_event_name: 'SessionStart', transcript_path: '/n' }))).toEqual({
-    systemMessage: expect.stringMatching(/^Recall: .*ENOTDIR/),
+    systemMessage: expect.stringMatching(
+      /^Recall: .*memory cannot be created \(EEXIST\): what is there is not a folder/,
+    ),
   })
   expect(JSON.parse(await start({ conversation_id: 's' }))).toEqual({})
 })

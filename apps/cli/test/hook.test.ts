@@ -53,6 +53,20 @@ describe('hook', () => {
     )
   })
 
+  it('notes a session that starts while earlier ones cannot be archived', async () => {
+    const shell = createShell()
+    await shell.run('init', '--layout', 'entity')
+    const fire = (session_id: string, name: string, hook_event_name: string) => {
+      const transcript_path = writeSession(shell.root, session_id, poolSession)
+      return shell.withInput(event({ session_id, transcript_path, hook_event_name })).run('hook', name)
+    }
+    await fire('s1', 'session-end', 'SessionEnd')
+    mkdirSync(join(shell.root, 'memory/.recall/archiving.lock'), { recursive: true })
+    expect((await fire('s2', 'session-start', 'SessionStart')).err).toContain('EISDIR')
+    const noted = readNotes({ root: shell.root, layout: layouts.entity }).map(({ sessionId }) => sessionId)
+    expect(noted.sort()).toEqual(['s1', 's2'])
+  })
+
   it('writes nothing when nothing is new, so that a full disk does not matter', async () => {
     const shell = createShell()
     await shell.run('init')

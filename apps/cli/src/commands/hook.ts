@@ -109,19 +109,25 @@ async function handle(io: Io, event: string, input: HookInput | null, options: H
 async function start(io: Io, place: MemoryPlace, input: HookInput, options: HookOptions): Promise<void> {
   let pending: SessionNote[] = []
   const problems: string[] = []
-  try {
+  // A failure, such as a full disk, must not stop the session from being told what is known.
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work()
+    } catch (error) {
+      const problem = (error as Error).message
+      io.err(`recall: ${problem}\n`)
+      problems.unshift(problem)
+    }
+  }
+  await attempt(async () => {
     pending = readNotes(place).filter((session) => isPending(session, input.sessionId))
     if (pending.length > 0) {
       const { drain } = await import('../deferred/hook-archive.ts')
       await drain(io, place, { own: input.sessionId, budgetMs: startBudgetMs })
     }
     deleteOldNotes(place, io.now(), input.sessionId)
-    note(io, place, input, 'open', await forkOf(io, place, input))
-  } catch (error) {
-    // A failure, such as a full disk, must not stop the session from being told what is known.
-    io.err(`recall: ${(error as Error).message}\n`)
-    problems.push((error as Error).message)
-  }
+  })
+  await attempt(async () => note(io, place, input, 'open', await forkOf(io, place, input)))
 
   const warn = (text: string): void => {
     io.err(`recall: not told: ${text}\n`)
