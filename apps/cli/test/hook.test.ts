@@ -53,6 +53,25 @@ describe('hook', () => {
     )
   })
 
+  it('says what to run for a session that begins and ends while nothing can be noted', async () => {
+    const shell = createShell()
+    await shell.run('init', '--layout', 'entity')
+    const sessions = join(shell.root, 'memory/.recall/sessions')
+    writeFiles(shell.root, { 'memory/.recall/sessions': 'a file where a folder should be' })
+    const transcript_path = writeSession(shell.root, 's1', poolSession)
+    const fire = (name: string, hook_event_name: string) =>
+      shell.withInput(event({ session_id: 's1', transcript_path, hook_event_name })).run('hook', name)
+    const { out } = await fire('session-start', 'SessionStart')
+    expect(JSON.parse(out).systemMessage).toMatch(
+      /^Recall: .*\. Once that is mended, 'recall import' archives the sessions that ended meanwhile$/,
+    )
+    const { err } = await fire('session-end', 'SessionEnd')
+    expect(err).toMatch(/^recall: .*\. When that is mended, run: recall import \/.*s1\.jsonl\n$/)
+    rmSync(sessions)
+    expect((await shell.run('import', transcript_path)).code).toBe(0)
+    expect((await shell.run('search', 'release')).code).toBe(0)
+  })
+
   it('notes a session that starts while earlier ones cannot be archived', async () => {
     const shell = createShell()
     await shell.run('init', '--layout', 'entity')

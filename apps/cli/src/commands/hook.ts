@@ -27,6 +27,7 @@ import {
 } from '../hosts/session-notes.ts'
 import { findOwnRoot, type RootOptions } from '../memory/find-root.ts'
 import { requireWired } from '../memory/receipts.ts'
+import { quoted } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { watchOutput } from '../terminal/watch-output.ts'
 
@@ -51,7 +52,7 @@ export async function hook(io: Io, event: string, options: HookOptions): Promise
   try {
     await handle(watched, event, input, options)
   } catch (error) {
-    problem = error instanceof Error ? error.message : String(error)
+    problem = `${error instanceof Error ? error.message : String(error)}${remedyFor(io, event, input)}`
     // Hosts write this to their debug logs.
     io.err(`recall: ${problem}\n`)
   }
@@ -60,6 +61,14 @@ export async function hook(io: Io, event: string, options: HookOptions): Promise
   if (input && !isAnswered())
     io.out(isTold ? contextOutput(input, '', `Recall: ${problem}`) : silence(input.host))
   return exitCodes.fine
+}
+
+/** What to do where a session may have left no record, which a later start would find. */
+function remedyFor(io: Io, event: string, input: HookInput | null): string {
+  if (event === 'session-start')
+    return ". Once that is mended, 'recall import' archives the sessions that ended meanwhile"
+  const transcript = event === 'session-end' && input !== null ? transcriptOf(input, io) : undefined
+  return transcript === undefined ? '' : `. When that is mended, run: recall import ${quoted(transcript)}`
 }
 
 async function handle(io: Io, event: string, input: HookInput | null, options: HookOptions): Promise<void> {
@@ -110,11 +119,11 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
   let pending: SessionNote[] = []
   const problems: string[] = []
   // A failure, such as a full disk, must not stop the session from being told what is known.
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
+  const attempt = async (work: () => Promise<void>, remedy = ''): Promise<void> => {
     try {
       await work()
     } catch (error) {
-      const problem = (error as Error).message
+      const problem = `${(error as Error).message}${remedy}`
       io.err(`recall: ${problem}\n`)
       problems.unshift(problem)
     }
@@ -127,7 +136,10 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
     }
     deleteOldNotes(place, io.now(), input.sessionId)
   })
-  await attempt(async () => note(io, place, input, 'open', await forkOf(io, place, input)))
+  await attempt(
+    async () => note(io, place, input, 'open', await forkOf(io, place, input)),
+    remedyFor(io, 'session-start', input),
+  )
 
   const warn = (text: string): void => {
     io.err(`recall: not told: ${text}\n`)
