@@ -156,7 +156,9 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
 /** The sessions that a starting session was forked from, unless that is known. */
 async function forkOf(io: Io, place: MemoryPlace, input: HookInput): Promise<Pick<SessionNote, 'origins'>> {
   const transcript = transcriptOf(input, io)
-  if (transcript === undefined || readNote(place, input.sessionId)?.origins !== undefined) return {}
+  // Of a new session there is no transcript yet.
+  if (transcript === undefined || !existsSync(transcript)) return {}
+  if (readNote(place, input.sessionId)?.origins !== undefined) return {}
   try {
     const { originsIn } = await import('../deferred/session-origins.ts')
     const origins = await originsIn(transcript)

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs'
 import { listOriginIds, splitAddress } from '@recall/agents'
 
 /** Ids of the sessions that a session was forked from; none for one in a database. */
 export const originsIn = async (transcript: string): Promise<string[]> =>
-  splitAddress(transcript) === null && existsSync(transcript) ? listOriginIds(transcript) : []
+  splitAddress(transcript) === null ? listOriginIds(transcript) : []
