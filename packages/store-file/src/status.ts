@@ -103,7 +103,7 @@ function statusAt(
   }
   const curated = document(layout.curated)
   const window = document(layout.window)
-  const names = readable(() => namesIn(fileSystem, join(root, layout.archives)))
+  const names = namesIn(fileSystem, join(root, layout.archives))
   const archives = (names ?? []).filter((name) => archiveFile.test(name))
   const table = readable(() => readText(fileSystem, join(root, layout.archiveIndex)))
   return {
