@@ -4,6 +4,7 @@ import { layouts } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
 import { hookEvents } from '../src/hosts/hook-events.ts'
 import { readNotes } from '../src/hosts/session-notes.ts'
+import { quoted } from '../src/terminal/format.ts'
 import { createShell, poolSession, temporaryFolder, writeFiles, writeSession } from './support.ts'
 
 describe('hook', () => {
@@ -66,7 +67,7 @@ describe('hook', () => {
       /^Recall: .*\. Once that is mended, 'recall import' archives the sessions that ended meanwhile$/,
     )
     const { err } = await fire('session-end', 'SessionEnd')
-    expect(err).toMatch(/^recall: .*\. When that is mended, run: recall import \/.*s1\.jsonl\n$/)
+    expect(err).toContain(`. When that is mended, run: recall import ${quoted(transcript_path)}\n`)
     rmSync(sessions)
     expect((await shell.run('import', transcript_path)).code).toBe(0)
     expect((await shell.run('search', 'release')).code).toBe(0)
