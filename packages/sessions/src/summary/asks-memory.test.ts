@@ -4,7 +4,7 @@ import { asksMemory } from './asks-memory.ts'
 test.each([
   'recall search "connection pool"',
   'recall search "a; b && c" | head -20',
-  'cd /work/api && recall search --ranked pool',
+  'cd /srv/api && recall search --ranked pool',
   'RECALL_ROOT=~/ana npx -y @recall/cli search pool; true',
   'npx pnpm@10.34.9 -s recall search pool',
   'node /opt/recall/dist/recall.cjs consume',
@@ -28,7 +28,7 @@ test.each([
   'recalled search pool',
   'cat README.md',
   'cat memory/EPHEMERAL.md src/pool.ts',
-  'cd /work/api',
+  'cd /srv/api',
   '',
 ])('%s does more than ask the memory, or something else', (command) => {
   expect(asksMemory({ command })).toBe(false)
