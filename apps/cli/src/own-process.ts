@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join, parse } from 'node:path'
 import { UsageError } from './exit-codes.ts'
+import { isJson } from './is-json.ts'
 
 /**
  * The command that starts this program: `recall` if the PATH leads to it, so that an upgrade needs no new settings;
@@ -73,15 +74,6 @@ export function readPayload(stream: NodeJS.ReadStream): Promise<string> {
     stream.once('error', finish)
     waitForMore()
   })
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /**

@@ -15,6 +15,7 @@ import {
 } from '@recall/core'
 import { type ArchiveOutcome, archiveSession, createCheckpoint } from '@recall/sessions'
 import { defaultFileSystem, type FileStore, readConfig } from '@recall/store-file'
+import { isJson } from '../is-json.ts'
 import { readForgotten } from '../memory/forgotten.ts'
 import type { LanguageModel } from '../memory/language-model.ts'
 import { findSessionId } from './find-session-id.ts'
@@ -166,12 +167,3 @@ async function isHalfLine(path: string): Promise<boolean> {
 }
 
 const isLog = async (path: string): Promise<boolean> => path.endsWith('.jsonl') && (await stat(path)).isFile()
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
